@@ -82,7 +82,7 @@ def test_the_commands_refuse_beforehand_and_fit_anyway(
     both = ["--source", str(tmp_path / "s.npz"), "--target", str(tmp_path / "t.npz")]
     output = ["--output", str(tmp_path / "p.csv")]
     assert main(["fit", *both, *output]) == 2
-    assert "but only 100 MB are free" in capsys.readouterr().err
+    assert "but only 100 MB is free" in capsys.readouterr().err
     assert not (tmp_path / "p.csv").exists()
     assert main(["compare", *both, "--method", "cdspp"]) == 2
     assert "or leave this one out." in capsys.readouterr().err

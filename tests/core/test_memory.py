@@ -79,7 +79,7 @@ def test_what_needs_more_memory_than_is_free_is_refused_with_both_numbers(
     require_memory(2**21, "The thing", "Leave it.")
     with pytest.raises(DataError) as caught:
         require_memory(2**21 + 2**20, "The thing", "Leave it.")
-    said = "The thing needs about 24 MB of memory, but only 16 MB are free. Leave it."
+    said = "The thing needs about 24 MB of memory, but only 16 MB is free. Leave it."
     assert str(caught.value) == said
     monkeypatch.setattr(memory, "available_megabytes", lambda: None)
     require_memory(2**60, "The thing", "Leave it.")

@@ -256,7 +256,7 @@ def test_matrices_that_do_not_fit_are_refused_with_both_numbers(
     X, y, X_source, y_source = toy_parts(np.float32, d_target=80)
     rows = mapped(tmp_path, "target", X)
     monkeypatch.setattr(memory, "available_megabytes", lambda: 0.01)
-    message = "CDSPP .* 100 rows of 80 .* 0 MB .* 0 MB are free. Leave .*out"
+    message = "CDSPP .* 100 rows of 80 .* 0 MB .* 0 MB is free. Leave .*out"
     with pytest.raises(DataError, match=message):
         CDSPP().fit(rows, y, source=SourceDomain(X_source, y_source))
 

@@ -178,7 +178,7 @@ def test_self_training_that_adopts_nothing_says_so(preprocessing: list[str]) -> 
     register_external({"training": said})
     problem = toy_problem()
     inner = {"class": LOGISTIC, "options": {"C": 1e-6}}
-    with pytest.warns(CollapseWarning, match=r"pseudo-label .* \d+"):
+    with pytest.warns(CollapseWarning, match=r"pseudo-labels .* \d+"):
         idle = problem.fit(make("training", estimator=inner))
     assert idle.collapsed_ == "no pseudo-label"
     inner["options"] = {"C": 1e4}

@@ -121,7 +121,7 @@ def test_without_a_source_the_gain_over_the_baseline_is_told_by_method() -> None
     verdict, numbers = WITHOUT_SOURCE(evidence(methods(ALONE, dama=0.0, cdspp=0.05)))
     assert verdict == CONTRARY
     assert numbers == (
-        "On 5 trials, gain over SVM_t without a source, of the gain with it: DAMA "
+        "On 5 trials, gain over SVM_t without a source, out of that with one: DAMA "
         "+20.0 of +20.0, CDSPP +15.0 of +20.0."
     )
     level = methods(ALONE, dama=-0.02, pa=0.0, cdspp=SHAKY)
@@ -213,7 +213,7 @@ def test_noise_transfers_where_most_methods_do_better_with_it() -> None:
     assert OVER_NONE(evidence(rows)) == (
         SUPPORTED,
         "On 5 trials, gains in the state class-noise over none: DAMA +10.0, PA +5.0, "
-        "TIT +0.0; surely better: 2 of 3.",
+        "TIT +0.0; significantly better: 2 of 3.",
     )
     half = in_states(dama=(0.8, 0.7), tit=(0.7, 0.7))
     assert OVER_NONE(evidence(half)).verdict == TOO_FEW
@@ -230,7 +230,7 @@ def test_a_gain_with_noise_may_be_over_a_method() -> None:
     rows = in_states(dama=(0.7, 0.7), pa=(0.7, 0.75))
     verdict, numbers = OVER_SVM(evidence(rows))
     assert verdict == SUPPORTED
-    assert "over svm-t: DAMA +10.0, PA +10.0; surely better: 2 of 2." in numbers
+    assert "over svm-t: DAMA +10.0, PA +10.0; significantly better: 2 of 2." in numbers
 
 
 def test_a_gain_of_the_reference_is_over_target_only() -> None:
@@ -245,7 +245,7 @@ def test_collapsed_methods_and_short_ones_gain_nothing_with_noise() -> None:
     fallen = {(NOISE, "dama"): {"a_b": [1, 2], "b_a": [1, 2]}}
     verdict, numbers = OVER_NONE(evidence(rows, collapsed=fallen))
     assert (verdict, "none: TIT +0.0;" in numbers) == (CONTRARY, True)
-    assert numbers.endswith("surely better: 0 of 1; collapsed: DAMA.")
+    assert numbers.endswith("significantly better: 0 of 1; collapsed: DAMA.")
     alone = OVER_NONE(evidence(in_states(pa=(short, 0.7))))
     assert (alone.verdict, "PA +20.0" in alone.numbers) == (TOO_FEW, True)
 

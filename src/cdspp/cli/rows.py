@@ -239,7 +239,7 @@ def expected_cost(
     free = available_megabytes() if remedy else None
     if free is not None and cost.megabytes > free:
         needed = f"about {memory_text(cost.megabytes)} of memory for these rows"
-        fault = f"{method} would need {needed}, but only {memory_text(free)} are free"
+        fault = f"{method} would need {needed}, but only {memory_text(free)} is free"
         less = "Leave rows or features out (--scale pca keeps 50)"
         raise DataError(f"{fault}. {less}, choose another method, or {remedy}.")
     return cost

@@ -83,7 +83,7 @@ def require_memory(n_values: int, what: str, remedy: str) -> None:
     free, needed = available_megabytes(), 8 * n_values / 2**20
     if free is not None and needed > free:
         fault = f"{what} needs about {memory_text(needed)} of memory"
-        raise DataError(f"{fault}, but only {memory_text(free)} are free. {remedy}")
+        raise DataError(f"{fault}, but only {memory_text(free)} is free. {remedy}")
 
 
 def _text(path: Path) -> str:

@@ -141,6 +141,6 @@ def _tar_members(path: Path) -> Iterator[_Member]:
         assert archive.fileobj is not None
         archive.fileobj.seek(archive.offset)
         if archive.fileobj.read(tarfile.BLOCKSIZE) != bytes(tarfile.BLOCKSIZE):
-            raise tarfile.ReadError("no end of archive")
+            raise tarfile.ReadError("its end is missing")
         while archive.fileobj.read(CHUNK):
             pass

@@ -110,7 +110,7 @@ def warn_of_cost(model: Any, problem: Problem) -> None:
         free = available_megabytes()
         if free is not None and cost.megabytes > free:
             needed = f"need about {memory_text(cost.megabytes)} of memory"
-            texts.append(f"{needed}, but only {memory_text(free)} are free")
+            texts.append(f"{needed}, but only {memory_text(free)} is free")
     if cost.seconds >= LONG_SECONDS:
         texts.append(f"take about {duration(cost.seconds)} on one core")
     for text in texts:

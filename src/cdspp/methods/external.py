@@ -70,7 +70,7 @@ class ExternalClassifier(base.HeterogeneousClassifier):
             return find_collapse(*signs, **more)
         return Collapse(
             "no pseudo-label",
-            f"adopts a pseudo-label for none of {(adopted == -1).sum()} unlabelled "
+            f"adopts pseudo-labels for none of {(adopted == -1).sum()} unlabelled "
             "rows, so it equals its estimator on the labelled rows. Lower threshold, "
             "scale the rows (preprocessing), or regularise its estimator less.",
         )

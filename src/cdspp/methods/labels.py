@@ -82,8 +82,8 @@ def _of_one_kind(values: NDArray[Any]) -> NDArray[Any]:
         )
     if "-1" in labels:
         raise ValueError(
-            'y holds the text "-1", which is not the mark of an unlabelled row. Use '
-            "None, or the integer -1 in an object array: np.array([...], dtype=object)."
+            'y contains the text "-1". Mark unlabelled rows with None or the integer '
+            "-1 in an object array: np.array([...], dtype=object)."
         )
     return np.asarray(labels)
 

@@ -308,7 +308,7 @@ class FeatureSignSearch:
         block.flat[:: len(block) + 1] += self._shift
         self._factor, failed = linalg.lapack.dpotrf(block.T, overwrite_a=1)
         if failed:
-            raise MethodFailed("the active atoms are dependent; raise mu or alpha")
+            raise MethodFailed("the atoms are linearly dependent; raise mu or alpha")
 
     def _solved(self, values: Float) -> Float:
         """Return the inverse on the active set times `values`, zero elsewhere."""

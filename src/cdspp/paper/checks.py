@@ -72,7 +72,7 @@ class Evidence:
         """Return the gain of a row over another one, averaged over tasks."""
         gain = verdicts.paired_gain(self.average(row), self.average(rival))
         if not gain.trials:
-            raise NotTestable("no trial with all tasks")
+            raise NotTestable("no trial has all tasks")
         if self.by_row is None:
             return gain
         rows, tasks = (row, rival), self.summary.tasks
@@ -131,7 +131,7 @@ def best(evidence: Evidence, method: str, apart: Sequence[str] = ()) -> Decision
     ours = _row(evidence.methods, method)
     values, n_trials = evidence.average(ours), evidence.plan.n_trials
     if _missing_trials(ours, values, n_trials):
-        raise NotTestable(f"{ours.display_name} has not all trials")
+        raise NotTestable(f"{ours.display_name} lacks some trials")
     complete, left_out = [], []
     for row in evidence.methods:
         if row.key in (method, *apart) or row.supervised != ours.supervised:
@@ -332,7 +332,7 @@ def no_better(evidence: Evidence, state: str) -> Decision:
     if not every:
         raise NotTestable(f"no method has a trial in the state {state}")
     pairs = [pair for pair in every if pair.trials >= MIN_TRIALS]
-    ahead = _surely_better(pairs)
+    ahead = _gaining(pairs)
     level = [pair for pair in pairs if pair.pair in (EQUAL, HURTS)]
     text = f"gains with the real source over {state}: {_gains(every, 'display_name')}"
     if pairs and state != ALONE:
@@ -341,7 +341,7 @@ def no_better(evidence: Evidence, state: str) -> Decision:
         gains = answers.without_source(evidence.comparisons)
         if not gains:
             raise NotTestable("the baseline does not run in this study")
-        text = "gain over SVM_t without a source, of the gain with it: "
+        text = "gain over SVM_t without a source, out of that with one: "
         text += ", ".join(gains)
     trials = min((pair.trials for pair in pairs), default=0)
     holds = not ahead and 2 * len(level) > len(pairs)
@@ -371,17 +371,17 @@ def better_in_state(evidence: Evidence, state: str, rival: str) -> Decision:
         elif gain.trials:
             gains[row.display_name] = gain
     if not gains:
-        raise NotTestable(f"no method ran in the state {state}, and {rival} beside it")
+        raise NotTestable(f"nothing ran in the state {state} to compare with {rival}")
     sure = {k: gain for k, gain in gains.items() if gain.trials >= MIN_TRIALS} or gains
     values = list(sure.values())
     words = [verdicts.decide_pair(gain, evidence.plan.margin / 100) for gain in values]
-    ahead, level = _surely_better(values), words.count(EQUAL) + words.count(HURTS)
+    ahead, level = _gaining(values), words.count(EQUAL) + words.count(HURTS)
     holds, opposite = 2 * len(ahead) > len(words), 2 * level > len(words)
     each = (f"{name} {in_points(g.gain, sign=True)}" for name, g in sure.items())
     return Decision(
         decide(values[0].trials, holds=holds, opposite=opposite and not ahead),
         f"On {_trials(values)}, gains in the state {state} over {rival}: "
-        f"{', '.join(each)}; surely better: {len(ahead)} of {len(words)}"
+        f"{', '.join(each)}; significantly better: {len(ahead)} of {len(words)}"
         f"{'; collapsed: ' if collapsed else ''}{', '.join(collapsed)}.",
     )
 
@@ -397,14 +397,14 @@ def _pairs(comparisons: pd.DataFrame, rival: str, least: int = MIN_TRIALS) -> li
     ]
 
 
-def _surely_better(pairs: Sequence[Any]) -> list[Any]:
+def _gaining(pairs: Sequence[Any]) -> list[Any]:
     """Return the pairs with a gain above zero after Holm's correction."""
     sure = verdicts.holm([pair.p_above for pair in pairs])
     return [pair for pair, p in zip(pairs, sure, strict=True) if p < verdicts.ALPHA]
 
 
 def _state_text(comparisons: pd.DataFrame, pairs: Sequence[Any], state: str) -> str:
-    ahead, alone = _surely_better(pairs), _pairs(comparisons, ALONE)
+    ahead, alone = _gaining(pairs), _pairs(comparisons, ALONE)
     names = f" ({_gains(ahead, 'display_name')})" if ahead else ""
     pair_verdicts = [pair.pair for pair in pairs]
     text = (
@@ -414,7 +414,7 @@ def _state_text(comparisons: pd.DataFrame, pairs: Sequence[Any], state: str) -> 
     )
     if not alone:
         return text
-    better = f"{len(_surely_better(alone))} of {len(alone)}"
+    better = f"{len(_gaining(alone))} of {len(alone)}"
     return f"{text}. Better with the real source than without any: {better}"
 
 

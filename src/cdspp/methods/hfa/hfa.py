@@ -408,5 +408,5 @@ def _dense(n: int, support: Any, duals: Any, intercepts: Any) -> tuple[Float, fl
     dual, intercept = np.zeros(n), float(intercepts[0])
     dual[support] = duals[0]
     if not (np.isfinite(dual).all() and np.isfinite(intercept)):
-        raise MethodFailed("a machine is not finite; lower trace_bound or the costs")
+        raise MethodFailed("a weight is not finite; lower trace_bound or the costs")
     return dual, intercept
