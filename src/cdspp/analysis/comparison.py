@@ -159,7 +159,7 @@ class Comparison:
             return f"{text}: {tested} beats every method without a source ({p_value})."
         if not self.repeats:
             why = "because a class has one labelled row: nothing was cross-validated"
-            figures = "the figures are what is expected beforehand"
+            figures = "the figures are those of the prior"
             return f"{text}, {why}, and {figures}; {differ}."
         rows = counted(self.n_labelled, "labelled row")
         risk = f"a probability of {100 * self.posterior.loss:.0f} %"
