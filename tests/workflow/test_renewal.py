@@ -163,4 +163,4 @@ def test_the_status_names_mixed_versions_and_changed_records(
     rewrite_record(Path(f"{FIT}.parquet"), extra=extra | {"versions": versions})
     assert "numpy" in status_text(["toy.yaml"]).partition("different versions:")[2]
     record.write_text(record.read_text().replace('"seed": 0', '"seed": 8'))
-    assert "the record next to it was changed" in status_text(["toy.yaml"])
+    assert "the record next to it was edited" in status_text(["toy.yaml"])
