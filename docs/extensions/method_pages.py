@@ -11,7 +11,7 @@ from gallery_pages import examples
 from known_answers import known_answer
 from rst import heading, list_table
 
-from benchmarks.measure import SIZES
+from benchmarks.measure import SIZES, described
 from cdspp.methods import available, method_class, needs
 from cdspp.methods.base import ConfidentClassifier, HeterogeneousClassifier
 from cdspp.methods.bridge import PAIRS, SHARED
@@ -167,9 +167,9 @@ def _picture(root: Path, name: str) -> str:
 def _forecast(name: str) -> str:
     """Return what the cost model says of a fit at each size."""
     rows = [["Size", "Seconds on one thread", "Peak memory in MB"]]
-    for size, described in SIZES.items():
-        seconds, megabytes = _cost(name, size)
-        rows.append([str(described), _short(seconds), f"{megabytes:.0f}"])
+    for size in SIZES.values():
+        seconds, megabytes = _cost(name, size.name)
+        rows.append([described(size), _short(seconds), f"{megabytes:.0f}"])
     return list_table(rows, classes="prose")
 
 
@@ -199,7 +199,7 @@ def _paper(told: str) -> list[str]:
 
 
 def _costs(names: list[str]) -> str:
-    rows = [["Method", *(f"{s}, {u}" for s in SIZES for u in ("seconds", "MB"))]]
+    rows = [["Method", *(head for size in SIZES for head in (f"{size}, s", "MB"))]]
     for name in names:
         shown = method_class(name).display_name
         cells = [f":doc:`{shown} </generated/methods/{name}>`"]
@@ -207,5 +207,5 @@ def _costs(names: list[str]) -> str:
             seconds, megabytes = _cost(name, size)
             cells += [_short(seconds), f"{megabytes:.0f}"]
         rows.append(cells)
-    sizes = "\n".join(f"* {size}" for size in SIZES.values())
+    sizes = "\n".join(f"* {described(size)}" for size in SIZES.values())
     return f"{sizes}\n\n{list_table(rows)}"
