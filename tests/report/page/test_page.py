@@ -203,12 +203,12 @@ def test_what_needs_no_source_is_told_by_averages_of_enough_trials(
 ) -> None:
     first = section_of(read_page(page)[0], "chart").split("<p>")[1]
     assert re.match(
-        r"Without a source, CDSPP keeps \+\d\.\d of its \+\d+\.\d points over "
-        r"SVM<sub>t</sub> on Digits, \+\d\.\d of \+\d\.\d on Docs to code\.</p>",
+        r"Over SVM<sub>t</sub>, CDSPP gains \+\d+\.\d points with its source and "
+        r"\+\d\.\d without it on Digits; \+\d\.\d and \+\d\.\d on Docs to code\.</p>",
         first,
     )
     text, _ = read_page(make_page([make_plan(tasks=["a_b"], trials=3)]))
-    assert "Without a source, CDSPP" not in text
+    assert "points with its source and" not in text
 
 
 def test_a_collapsed_method_has_no_share_of_its_gain_without_a_source() -> None:
