@@ -85,24 +85,27 @@ def test_what_needs_more_memory_than_is_free_is_refused_with_both_numbers(
     require_memory(2**60, "The thing", "Leave it.")
 
 
-FAULTS = """
-import resource, sys
+FREED = """
+import sys
+from pathlib import Path
 import numpy as np
 from cdspp.core.memory import keep_freed_memory
 
+def resident():
+    return int(Path("/proc/self/statm").read_text().split()[1])
+
 if sys.argv[1] == "kept":
     keep_freed_memory()
-before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
-for _ in range(20):
-    np.ones(2**22)
-print(resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before)
+before = resident()
+rows = np.ones(2**23)
+held = resident()
+del rows
+print((resident() - before) / (held - before))
 """
 
 
-@pytest.mark.skipif(not platform.libc_ver()[0], reason="needs glibc")
-def test_memory_that_is_kept_is_not_cleared_again() -> None:
-    command = [sys.executable, "-c", FAULTS]
-    usual, kept = (
-        int(subprocess.check_output([*command, which])) for which in ("usual", "kept")
-    )
-    assert kept < usual / 5
+@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="needs glibc")
+@pytest.mark.parametrize(("which", "share"), [("usual", 0.0), ("kept", 1.0)])
+def test_freed_memory_is_kept_on_demand_only(which: str, share: float) -> None:
+    printed = subprocess.check_output([sys.executable, "-c", FREED, which])
+    assert float(printed) == pytest.approx(share, abs=0.1)
