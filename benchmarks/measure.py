@@ -182,7 +182,7 @@ def ask_process(
     """
     python, environment = sys.executable, {**os.environ, **ONE_THREAD}
     if checkout is not None:
-        python = str(checkout / ".venv/bin/python")
+        python = str(checkout.absolute() / ".venv/bin/python")
         environment.pop("PYTHONPATH", None)
     done = subprocess.run(
         [python, "-m", module, request],

@@ -77,8 +77,8 @@ def bench_methods(
     -------
     results : list of dict
         By size: `size`, and by method `seconds` and `peak_memory_mb` (None where given
-        up) beside `model_seconds`; with `before`, also the fit of the other version
-        (None if it has no such method) and the share of `products`.
+        up) beside `model_seconds`; with `before`, also that of the other version
+        (`seconds` None if it has no such method) and the share of `products`.
     """
     chosen = dict.fromkeys([YARDSTICK, *(methods or available())])
     results = []
@@ -101,7 +101,7 @@ def _fitted(
     for _ in range(repeat):
         own.append(measure(what, size, limit=limit))
         if before is not None:
-            others.append(_other(what, size, limit, before))
+            others.append(_earlier_fit(what, size, limit, before))
     entry = _quickest(own)
     if before is None or entry["seconds"] is None:
         return entry
@@ -109,7 +109,7 @@ def _fitted(
     return {**entry, "products": share, "before": _quickest(others)}
 
 
-def _other(what: str, size: Size, limit: float, checkout: Path) -> dict[str, Any]:
+def _earlier_fit(what: str, size: Size, limit: float, checkout: Path) -> dict[str, Any]:
     """Return the fit of another version, without seconds if it has no such method."""
     try:
         return measure(what, size, limit=limit, checkout=checkout)

@@ -99,7 +99,7 @@ def write_page(text: str, output: PathLike) -> None:
 def _findings(plans: Plans, files: Mapping[str, Path]) -> dict[str, Any]:
     rows = [row for plan in plans for row in plan.main_rows]
     informed = [row.display_name for row in rows if row.kind == "informed"]
-    kept_gains, notes, openings, counts = [], {}, [], []
+    source_gains, notes, openings, counts = [], {}, [], []
     for plan in plans:
         gains = files.get(f"source-help_{plan.benchmark}.csv")
         contents = files.get(f"contents_{plan.benchmark}.csv")
@@ -113,13 +113,13 @@ def _findings(plans: Plans, files: Mapping[str, Path]) -> dict[str, Any]:
         average = on_average(of_reference(comparisons))
         average = average[average["trials"] >= MIN_TRIALS]
         if found := answers.gain_without_source(average):
-            kept_gains.append((plan.title, *found))
+            source_gains.append((plan.title, *found))
     return {
         "rule": RULE,
         "margin": plans[0].margin if plans else 1.0,
         "kept": [plan.title for plan in plans if plan.overlap == "keep"],
         "informed": list(dict.fromkeys(informed)),
-        "kept_gains": kept_gains,
+        "source_gains": source_gains,
         "question": ways.QUESTION,
         "statement": ways.statement(openings),
         "openings": openings,
