@@ -26,8 +26,6 @@ from benchmarks.networks import bench_networks, networks_table
 from benchmarks.order import bench_order, order_table, write_shares
 from benchmarks.precision import bench_precision, precision_table
 from benchmarks.results import write_numbers
-from benchmarks.scale import bench_scale, scale_table
-from benchmarks.scale_figure import draw_scale
 from benchmarks.solver import bench_solver, solver_table
 from benchmarks.tables import bench_tables, tables_table
 from benchmarks.walk import bench_walk, walk_table
@@ -174,18 +172,6 @@ def _results(arguments: argparse.Namespace) -> str:
     return "".join(f"wrote {path}\n" for path in written)
 
 
-def _scale(arguments: argparse.Namespace) -> str:
-    measured = bench_scale(
-        arguments.largest,
-        n_features=arguments.features,
-        repeat=arguments.repeat,
-        folder=arguments.folder,
-        progress=progress,
-    )
-    draw_scale(measured, _figure_files(arguments, "scale", measured))
-    return scale_table(measured)
-
-
 def _figure_files(
     arguments: argparse.Namespace, name: str, numbers: pd.DataFrame
 ) -> list[Path]:
@@ -218,7 +204,6 @@ def _parser() -> argparse.ArgumentParser:
     _add_geometry(what)
     _add_bridges(what)
     _add_results(what)
-    _add_scale(what)
     _add_order(what)
     text = "readers of tables on untidy files"
     add_command(what, "tables", _tables, text, _help("tables"))
@@ -352,20 +337,6 @@ def _add_results(what: Any) -> None:
     results = add_command(what, "results", _results, text, _help("results"))
     results.add_argument("study", nargs="+", metavar="FOLDER", help="results/<study>")
     _add_output(results, "docs/results")
-
-
-def _add_scale(what: Any) -> None:
-    text = "time and memory of CDSPP on rows that stay in a file"
-    scale = add_command(what, "scale", _scale, text, _help("scale"))
-    _add_number(scale, "--largest", 1_000_000, "largest number of target rows")
-    _add_number(scale, "--features", 1024, "features of the target")
-    _add_number(scale, "--repeat", 1, "runs of each fit; the fastest counts")
-    scale.add_argument(
-        "--folder",
-        metavar="FOLDER",
-        help="folder for the temporary file of rows (by default the system's)",
-    )
-    _add_output(scale)
 
 
 def _add_order(what: Any) -> None:

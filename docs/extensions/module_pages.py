@@ -33,7 +33,6 @@ ANALYSIS = (
 )
 OTHERS = (
     "cdspp.core.errors",
-    "cdspp.core.file_rows",
     "cdspp.core.scaling",
     "cdspp.datasets",
     "cdspp.datasets.base",
@@ -48,7 +47,6 @@ OTHERS = (
 )
 # Of a module that holds more than users need.
 ONLY = {
-    "cdspp.core.file_rows": ["FileRows"],
     "cdspp.datasets.tables": ["TablesDataset"],
     "cdspp.methods.networks.networks": ["NetworkClassifier"],
     "cdspp.methods.shared.common_subspace": [

@@ -59,11 +59,6 @@ class Numbers:
         """The gains on planted problems by labels, classes and shared geometry."""
         return pd.read_csv(ROOT / "docs/shared-geometry.csv")
 
-    @cached_property
-    def scale(self) -> pd.DataFrame:
-        """Seconds and memory by number of rows, in their file and in memory."""
-        return pd.read_csv(ROOT / "docs/scale.csv").set_index(["way", "rows"])
-
     def geometry_gains(self, classes: Sequence[int], shared: float) -> pd.Series:
         """Return mean gains by method, with these numbers of classes."""
         found = self.geometry

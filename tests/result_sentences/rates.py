@@ -12,7 +12,6 @@ from result_sentences.selection import SELECTIONS
 from result_sentences.sentences import (
     ALONE,
     APPENDIX,
-    COSTS,
     DEPENDS,
     DIGITS,
     DOCS,
@@ -340,7 +339,6 @@ NEWER_METHODS = [
 
 RESULTS = [
     *OPENING,
-    *COSTS,
     *TABLE,
     *WHEN_TEXTS,
     *WORKED_VERDICT,

@@ -15,7 +15,6 @@ from typing import Any
 
 from result_sentences.numbers import Numbers
 
-from benchmarks.scale import scale_exponent
 from cdspp.core.wording import in_points
 
 README, INDEX = "README.md", "docs/index.md"
@@ -244,33 +243,6 @@ TABLE = [
             accuracy_of("shared-columns-plus"),
         ),
     )
-]
-
-
-def scale_line(rows: int) -> Result:
-    """Return the line of a number of rows in the table of costs."""
-
-    def numbers(n: Numbers) -> list[str]:
-        found = []
-        for way in ("file", "memory"):
-            known = (way, rows) in n.scale.index
-            entry = n.scale.loc[way, rows] if known else {}
-            for name, form in (("processor_seconds", ".1f"), ("peak_memory_mb", ".0f")):
-                found.append(f"{entry[name]:{form}} " if known else "")
-        return found
-
-    text = f"| {rows:,} | {{}}| {{}}| {{}}| {{}}|".replace(",", " ")
-    return Result("docs/guide/costs.md", text, numbers, rests_on="docs/scale.csv")
-
-
-COSTS = [
-    *map(scale_line, (10_000, 30_000, 100_000, 300_000, 1_000_000)),
-    Result(
-        "docs/guide/costs.md",
-        "Time grows linearly with the number of rows (fitted power {:.2f}).",
-        lambda n: [scale_exponent(n.scale.reset_index())],
-        rests_on="docs/scale.csv",
-    ),
 ]
 
 

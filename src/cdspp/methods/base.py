@@ -15,11 +15,9 @@ from sklearn.utils import validation
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from cdspp.core.errors import CollapseWarning, LabelWarning
-from cdspp.core.file_rows import FileRows, in_file, in_memory, rowwise
 from cdspp.core.files import storable
 from cdspp.core.labels import UNLABELLED
 from cdspp.core.linalg import Float, Int
-from cdspp.core.memory import require_memory
 from cdspp.methods.bridge import Bridge, read_bridge, row_keys
 from cdspp.methods.cost import warn_of_cost
 from cdspp.methods.labels import (
@@ -126,7 +124,6 @@ class HeterogeneousClassifier(ClassifierMixin, BaseEstimator):
     option_notes: ClassVar[Mapping[str, str]] = {}  # on the curve of an option
     centres_rows: ClassVar[bool] = False  # before it compares their directions
     accepts_sparse: ClassVar[bool] = False  # rows in SciPy's sparse formats, as CSR
-    reads_files: ClassVar[bool] = False  # rows of files by chunks, never all in memory
     several_sources: ClassVar[bool] = False  # accepts a list as `source`
     bridges: ClassVar[frozenset[str]] = frozenset()  # the kinds that it can use
     needs_bridge: ClassVar[bool] = False
@@ -166,8 +163,7 @@ class HeterogeneousClassifier(ClassifierMixin, BaseEstimator):
         Parameters
         ----------
         X : array-like of shape (n_target, n_features)
-            Target rows. Methods with `reads_files` read a NumPy memory map or a
-            `cdspp.ParquetRows` in chunks; the same holds for the source.
+            Target rows.
         y : array-like of shape (n_target,)
             Their labels. None, NaN, pandas' NA, blank text and -1 mark unlabelled rows;
             an array that mixes text with -1 must have the type object.
@@ -204,9 +200,9 @@ class HeterogeneousClassifier(ClassifierMixin, BaseEstimator):
             X_source=X_source,
             y_source=np.searchsorted(classes, y_source),
             more_sources=tuple((Z, np.searchsorted(classes, y)) for Z, y in others),
-            X_labelled=in_memory(X[labelled]),
+            X_labelled=X[labelled],
             y_labelled=np.searchsorted(classes, y_target),
-            X_unlabelled=in_memory(X[~labelled]),
+            X_unlabelled=X[~labelled],
             n_classes=len(classes),
             bridge=self._read_bridge(first, (X_source, X), original)
             if self.bridges
@@ -254,34 +250,17 @@ class HeterogeneousClassifier(ClassifierMixin, BaseEstimator):
     def _read_rows(
         self, X: Any, what: str = "X", *, of_source: bool = False, reset: bool = False
     ) -> Any:
-        """Return validated rows; rows that stay in a file are checked on reading."""
+        """Return validated rows."""
         if hasattr(X, "obs") and hasattr(X, "X"):
             raise TypeError(
                 f"{what} is an {type(X).__name__} object, expected rows of numbers. "
                 "Pass its to_df(), or its X, and labels such as obs['kind']."
             )
-        # Arrays are already in memory.
-        if type(X) is not np.ndarray and (rows := in_file(X)) is not None:
-            if self.reads_files:
-                if not of_source:
-                    validation.validate_data(
-                        self, rows, reset=reset, skip_check_array=True
-                    )
-                return rows
-            # Two copies: the rows as float64, and split by whether they are labelled.
-            require_memory(
-                2 * rows.shape[0] * rows.shape[1],
-                f"{type(self).__name__} holds its rows in memory as float64: {what} of "
-                f"shape {rows.shape}",
-                "Leave rows or features out, or choose CDSPP, which reads a file by "
-                "chunks.",
-            )
         form = "csr" if self.accepts_sparse else False
         checks: dict[str, Any] = {"dtype": self._row_type, "accept_sparse": form}
         with number_errors(X, what):
             if of_source:
-                loaded = X.load() if isinstance(X, FileRows) else X
-                return validation.check_array(loaded, input_name=what, **checks)
+                return validation.check_array(X, input_name=what, **checks)
             return validation.validate_data(self, X, reset=reset, **checks)
 
     def __sklearn_tags__(self) -> Any:
@@ -396,14 +375,10 @@ class ConfidentClassifier(HeterogeneousClassifier):
             One column per class, in the order of `classes_`; rows sum to one.
         """
         validation.check_is_fitted(self)
-        rows = self._read_rows(X)
-        return rowwise(lambda part: (self._probabilities(part),), rows)[0]
+        return self._probabilities(self._read_rows(X))
 
     def _predict_codes(self, X: Float) -> tuple[Int, Float]:
-        codes, confidence = rowwise(
-            lambda part: self._most_probable(self._probabilities(part)), X
-        )
-        return codes, confidence
+        return self._most_probable(self._probabilities(X))
 
     @staticmethod
     def _most_probable(probabilities: Float) -> tuple[Int, Float]:

@@ -15,7 +15,6 @@ from scipy.sparse import issparse
 
 from cdspp.core.discovery import did_you_mean
 from cdspp.core.errors import BridgeWarning, UnitWarning
-from cdspp.core.file_rows import FileRows, mapped
 from cdspp.core.linalg import dense, n_rows
 from cdspp.core.wording import counted
 
@@ -50,8 +49,8 @@ class Bridge:
             return self
         return replace(
             self,
-            pairs_source=mapped(self.pairs_source, source),
-            pairs_target=mapped(self.pairs_target, target),
+            pairs_source=source(self.pairs_source),
+            pairs_target=target(self.pairs_target),
         )
 
 
@@ -233,9 +232,8 @@ def row_keys(X: Any) -> Iterator[bytes]:
             places = X.indices[start:stop].astype(np.int64)
             yield places.tobytes() + X.data[start:stop].tobytes()
         return
-    for _, rows in X.chunks() if isinstance(X, FileRows) else [(None, X)]:
-        for row in rows:
-            yield (row + 0.0).tobytes() if row.any() else b""  # -0.0 is 0.0
+    for row in X:
+        yield (row + 0.0).tobytes() if row.any() else b""  # -0.0 is 0.0
 
 
 def spread_text(
@@ -244,8 +242,7 @@ def spread_text(
     names: Sequence[Sequence[str] | None],
 ) -> str:
     """Return a note on shared columns with probably different units; else empty."""
-    few = min(X.shape[0] for X in domains) < FEWEST_ROWS
-    if few or not len(places[0]) or any(isinstance(X, FileRows) for X in domains):
+    if min(X.shape[0] for X in domains) < FEWEST_ROWS or not len(places[0]):
         return ""
     spreads = [_spread(X[:, at]) for X, at in zip(domains, places, strict=True)]
     low, high = np.minimum(*spreads), np.maximum(*spreads)

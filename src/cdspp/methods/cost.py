@@ -12,7 +12,6 @@ from scipy import sparse
 
 from cdspp.core.discovery import defaults_of
 from cdspp.core.errors import CostWarning
-from cdspp.core.file_rows import FileRows
 from cdspp.core.memory import available_megabytes, memory_text
 from cdspp.core.wording import duration
 
@@ -104,9 +103,7 @@ def warn_of_cost(model: Any, problem: Problem) -> None:
     )
     options, texts = model.get_params(deep=False), []
     cost = fit_cost(type(model), size, options, with_data=False)
-    # Methods that read files in chunks check their memory themselves.
-    in_files = any(isinstance(X, FileRows) for X in rows)
-    if cost.megabytes > ALWAYS_FREE and not in_files:
+    if cost.megabytes > ALWAYS_FREE:
         free = available_megabytes()
         if free is not None and cost.megabytes > free:
             needed = f"need about {memory_text(cost.megabytes)} of memory"

@@ -161,7 +161,7 @@ class DAMASup(SubspaceRecogniser):
         labelled = [*(source.X for source in sources), target.X[target.labelled]]
         Z = np.vstack([X @ P for X, P in zip(labelled, projections, strict=True)])
         y = np.concatenate([*(source.codes for source in sources), target.known])
-        self._recogniser = SubspaceClassifier.fit([(Z, y)], Z.mean(axis=0), n_classes)
+        self._recogniser = SubspaceClassifier.fit(Z, y, Z.mean(axis=0), n_classes)
 
 
 class DAMA(DAMASup):

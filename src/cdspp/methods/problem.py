@@ -14,7 +14,6 @@ from scipy.sparse import issparse
 from sklearn.utils.validation import check_array
 
 from cdspp.core.errors import MethodFailed
-from cdspp.core.file_rows import FileRows, mapped
 from cdspp.core.linalg import Float, Int, counts, n_rows
 from cdspp.core.names import PCA
 from cdspp.core.scaling import Scaling, fit_scaling
@@ -119,8 +118,7 @@ def number_errors(X: Any, what: str) -> Iterator[None]:
 class Problem:
     """A validated problem with classes as codes ``0 .. n_classes - 1``.
 
-    All rows are float64, those of `X_labelled` and `X_unlabelled` of equal width. A
-    method with `reads_files` may receive a `cdspp.core.file_rows.FileRows` as rows.
+    All rows are float64, those of `X_labelled` and `X_unlabelled` of equal width.
     """
 
     X_source: Float
@@ -152,10 +150,10 @@ class Problem:
         """Return the problem with a function applied to the rows of each domain."""
         return replace(
             self,
-            X_source=mapped(self.X_source, source),
-            more_sources=tuple((mapped(X, source), y) for X, y in self.more_sources),
-            X_labelled=mapped(self.X_labelled, target),
-            X_unlabelled=mapped(self.X_unlabelled, unlabelled or target),
+            X_source=source(self.X_source),
+            more_sources=tuple((source(X), y) for X, y in self.more_sources),
+            X_labelled=target(self.X_labelled),
+            X_unlabelled=(unlabelled or target)(self.X_unlabelled),
             bridge=self.bridge and self.bridge.map_rows(source, target),
         )
 
@@ -232,19 +230,16 @@ def mean_cosine(X: Any) -> float:
 
     It equals the squared length of the mean of the rows scaled to unit length.
     """
-    total, n = np.zeros(X.shape[1]), 0
-    chunks: Any = X.chunks() if isinstance(X, FileRows) else [(None, X)]
-    for _, rows in chunks:
-        # Rows whose squares overflow or underflow are left out as well.
-        with np.errstate(over="ignore", under="ignore"):
-            if issparse(rows):
-                lengths = np.sqrt(np.asarray(rows.multiply(rows).sum(axis=1)).ravel())
-            else:
-                lengths = np.sqrt(np.einsum("ij,ij->i", rows, rows))
-        counted = (lengths > 0) & np.isfinite(lengths)
-        weights = np.divide(1.0, lengths, out=np.zeros_like(lengths), where=counted)
-        total, n = total + weights @ rows, n + int(counted.sum())
+    # Rows whose squares overflow or underflow are left out as well.
+    with np.errstate(over="ignore", under="ignore"):
+        if issparse(X):
+            lengths = np.sqrt(np.asarray(X.multiply(X).sum(axis=1)).ravel())
+        else:
+            lengths = np.sqrt(np.einsum("ij,ij->i", X, X))
+    counted = (lengths > 0) & np.isfinite(lengths)
+    weights = np.divide(1.0, lengths, out=np.zeros_like(lengths), where=counted)
+    n = int(counted.sum())
     if n < FEWEST_ROWS:
         return float("nan")
-    mean = total / n
+    mean = (weights @ X) / n
     return float(mean @ mean)

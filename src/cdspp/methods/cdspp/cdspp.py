@@ -10,7 +10,6 @@ from scipy.sparse import issparse
 from sklearn.utils._param_validation import HasMethods, StrOptions
 from sklearn.utils.metaestimators import available_if
 
-from cdspp.core.file_rows import FileRows, rowwise
 from cdspp.core.linalg import row_normalise
 from cdspp.methods.base import COUNT, Float, Int, Iteration, Problem
 from cdspp.methods.cdspp.structure_preserving import (
@@ -121,7 +120,6 @@ class CDSPPSup(SubspaceRecogniser):
     display_name = "CDSPP_sup"
     supervised = True
     accepts_sparse = True
-    reads_files = True
     several_sources = True
     option_notes = {
         "n_components": (
@@ -176,7 +174,7 @@ class CDSPPSup(SubspaceRecogniser):
         X_unlabelled = prepared.X_unlabelled
         domains = [RowsInUse(X, y) for X, y in prepared.sources]
         for rows in (X_unlabelled, prepared.X_labelled, *(part.X for part in domains)):
-            if isinstance(rows, FileRows) or issparse(rows):
+            if issparse(rows):
                 require_memory_for(rows)
         labelled = RowsInUse(prepared.X_labelled, prepared.y_labelled)
         pairs_source, pairs_target = self._pairs(prepared)
@@ -193,11 +191,12 @@ class CDSPPSup(SubspaceRecogniser):
             self.projection_ = projection.target
             self.eigenvalues_ = projection.eigenvalues
             placed = [part.placed(projection.target) for part in parts]
-            self._fit_recogniser([*sources, target], projection, domains, placed)
-            prediction, confidence = rowwise(
-                lambda Z: self._most_probable(self._recogniser.probabilities(Z)),
-                placed[1].X,
-            )
+            placed_unlabelled = placed[1].X
+            if projection.rows_target is not None:
+                placed = [RowsInUse(projection.rows_target, target.codes)]
+            self._fit_recogniser(projection, domains, placed)
+            probabilities = self._recogniser.probabilities(placed_unlabelled)
+            prediction, confidence = self._most_probable(probabilities)
             kept = None
             if self.keep_projections:
                 kept = one_or_list(projection.sources), projection.target
@@ -226,36 +225,24 @@ class CDSPPSup(SubspaceRecogniser):
 
     def _fit_recogniser(
         self,
-        sides: Sides,
         projection: Projection,
         domains: list[RowsInUse],
         placed: list[RowsInUse],
     ) -> None:
-        if projection.rows_target is not None:
-            placed = [RowsInUse(projection.rows_target, sides[-1].codes)]
         sources = zip(domains, projection.rows_sources, strict=True)
         in_use = [
             own.placed(projection.sources[k]) if Z is None else RowsInUse(Z, own.codes)
             for k, (own, Z) in enumerate(sources)
         ]
         in_use += placed
-        parts: Any = (chunk for part in in_use for chunk in part.chunks())
-        n_classes = len(self.classes_)
-        in_file = any(isinstance(part.X, FileRows) for part in in_use)
-        if self.classifier is None and in_file:
-            total, n = np.zeros(projection.target.shape[1]), 0.0
-            every = [*projection.sources, projection.target]
-            for side, P in zip(sides, every, strict=True):
-                total += side.sums[:, :n_classes].sum(axis=1) @ P
-                n += side.class_counts[:n_classes].sum()
-            mean = total / n
-        else:
-            rows, codes = map(np.concatenate, zip(*parts, strict=True))
-            parts, mean = [(rows, codes)], rows.mean(axis=0, dtype=np.float64)
+        parts = (chunk for part in in_use for chunk in part.chunks())
+        rows, codes = map(np.concatenate, zip(*parts, strict=True))
+        mean = rows.mean(axis=0, dtype=np.float64)
         self._recogniser = SubspaceClassifier.fit(
-            parts,
+            rows,
+            codes,
             mean if self.center else np.zeros_like(mean),
-            n_classes,
+            len(self.classes_),
             normalize_means=self.normalize_means,
             classifier=self.classifier,
         )
@@ -345,7 +332,6 @@ class CDSPPPCA(CDSPP):
     identifier = "cdspp-pca"
     display_name = "CDSPP+PCA"
     centres_rows = True
-    reads_files = False  # principal components need the rows in memory
     several_sources = False
 
     _parameter_constraints = DOUBLE_CONSTRAINTS | {"pca_components": [COUNT]}

@@ -13,8 +13,6 @@ from numpy.typing import NDArray
 from scipy import linalg
 from scipy.sparse import issparse
 
-from cdspp.core import file_rows
-from cdspp.core.file_rows import FileRows, mapped
 from cdspp.core.linalg import (
     blas,
     class_sums,
@@ -31,6 +29,8 @@ from cdspp.methods.shared.machines import stacked
 # With this share of d rows in use or more, the solver reads chunks: a `Side` would need
 # three more products with the Gram matrix of the rows, and a contiguous copy of them.
 NEARLY_ALL = 0.9
+# Values of a chunk: 4 MiB as float64, which stays in the processor's cache.
+CHUNK_VALUES = 2**19
 # An eigenvalue below this share of the largest counts as zero: it is a rounding error,
 # because the ranges of both factors may be orthogonal.
 RELATIVE_TOLERANCE = 1e-10
@@ -221,22 +221,18 @@ class RowsInUse(NamedTuple):
     def chunks(self) -> Iterator[tuple[Float, Int]]:
         """Yield the rows in use and their class codes, a chunk at a time."""
         X, codes, used = self
-        if isinstance(X, FileRows):
-            if used is None or len(used):
-                for place, rows in (X if used is None else X[used]).chunks():
-                    yield rows, codes[place]
-        elif used is None:
+        if used is None:
             yield X, codes
         else:
             width = X.nnz // X.shape[0] if issparse(X) else X.shape[1]
-            step = max(1, file_rows.CHUNK_VALUES // max(1, width))
+            step = max(1, CHUNK_VALUES // max(1, width))
             for start in range(0, len(used), step):
                 chosen = slice(start, start + step)
                 yield X[used[chosen]], codes[chosen]
 
     def placed(self, P: Float) -> RowsInUse:
         """Return this part with all rows projected."""
-        return self._replace(X=mapped(self.X, lambda X: X @ P, P.shape[1]))
+        return self._replace(X=self.X @ P)
 
 
 @dataclass(eq=False)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -14,7 +14,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from cdspp.core import linalg
 from cdspp.core.errors import DataError, MethodFailed
-from cdspp.core.file_rows import rowwise
 from cdspp.core.files import storable
 from cdspp.core.memory import computed_once
 from cdspp.core.scaling import PrincipalComponents, principal_components
@@ -59,10 +58,7 @@ class CommonSpaceMethod(
             The rows as the classifier sees them.
         """
         check_is_fitted(self)
-        rows = self._read_rows(X)
-        return rowwise(
-            lambda part: (self._place_target(self._prepare_target(part)),), rows
-        )[0]
+        return self._place_target(self._prepare_target(self._read_rows(X)))
 
     def transform_source(self, X: ArrayLike, number: int = 0) -> Float:
         """Return source rows in the common space, as `transform` does target rows.
@@ -88,9 +84,7 @@ class CommonSpaceMethod(
                 f"X has {rows.shape[1]} features, but {type(self).__name__} was fitted "
                 f"on a source with {width}."
             )
-        return rowwise(
-            lambda part: (self._place_source(self._prepare_source(part), number),), rows
-        )[0]
+        return self._place_source(self._prepare_source(rows), number)
 
     @property
     def _n_features_out(self) -> int:
@@ -213,22 +207,21 @@ class SubspaceClassifier:
     @classmethod
     def fit(
         cls,
-        parts: Iterable[tuple[Float, Int]],
+        Z: Float,
+        codes: Int,
         mean: Float,
         n_classes: int,
         *,
         normalize_means: bool = True,
         classifier: Any = None,
     ) -> SubspaceClassifier:
-        """Fit on projected labelled rows, in parts; a `classifier` joins them."""
+        """Fit on projected labelled rows and their class codes."""
+        unit = linalg.row_normalise(Z - mean)
         if classifier is not None:
-            ((Z, codes),) = parts
-            fitted = clone(classifier).fit(linalg.row_normalise(Z - mean), codes)
+            fitted = clone(classifier).fit(unit, codes)
             return cls(mean, _WrappedClassifier(fitted, n_classes))
-        sums, sizes = np.zeros((n_classes, len(mean))), np.zeros(n_classes)
-        for Z, codes in parts:
-            sums += linalg.class_sums(linalg.row_normalise(Z - mean), codes, n_classes)
-            sizes += np.bincount(codes, minlength=n_classes)
+        sums = linalg.class_sums(unit, codes, n_classes)
+        sizes = linalg.counts(codes, n_classes)
         present = np.flatnonzero(sizes)
         means = sums[present] / sizes[present, None]
         means = linalg.row_normalise(means) if normalize_means else means
