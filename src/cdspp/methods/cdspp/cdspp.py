@@ -6,7 +6,6 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from scipy.sparse import issparse
 from sklearn.utils._param_validation import HasMethods, StrOptions
 from sklearn.utils.metaestimators import available_if
 
@@ -17,7 +16,6 @@ from cdspp.methods.cdspp.structure_preserving import (
     Projection,
     RowsInUse,
     Sides,
-    require_memory_for,
     side_of,
     solve_projection,
     solve_several,
@@ -173,9 +171,6 @@ class CDSPPSup(SubspaceRecogniser):
         prepared = self._prepare(problem)
         X_unlabelled = prepared.X_unlabelled
         domains = [RowsInUse(X, y) for X, y in prepared.sources]
-        for rows in (X_unlabelled, prepared.X_labelled, *(part.X for part in domains)):
-            if issparse(rows):
-                require_memory_for(rows)
         labelled = RowsInUse(prepared.X_labelled, prepared.y_labelled)
         pairs_source, pairs_target = self._pairs(prepared)
         n_classes = problem.n_classes + sum(len(part.codes) for part in pairs_source)

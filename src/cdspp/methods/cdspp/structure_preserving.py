@@ -22,7 +22,6 @@ from cdspp.core.linalg import (
     scaled_rows,
     symmetric_product,
 )
-from cdspp.core.memory import require_memory
 from cdspp.methods.base import Float, Int
 from cdspp.methods.shared.machines import stacked
 
@@ -297,18 +296,6 @@ def side_of(parts: list[RowsInUse], n_classes: int, alpha: float) -> AnySide:
 def _row_dtype(parts: list[RowsInUse]) -> Any:
     """Return the dtype of a domain's rows; rows of files are read as float64."""
     return np.result_type(*(getattr(part.X, "dtype", np.float64) for part in parts))
-
-
-def require_memory_for(rows: Any) -> None:
-    """Raise DataError if the square matrices of a fit to these rows exceed memory."""
-    n, d = rows.shape
-    side = min(n, d)
-    copied = 0 if issparse(rows) else side * d
-    require_memory(
-        3 * side**2 + copied,  # three square matrices exist at once
-        f"CDSPP on {n} rows of {d} features, with square matrices of size {side},",
-        "Leave rows or features out.",
-    )
 
 
 @dataclass(frozen=True, eq=False)
