@@ -14,7 +14,7 @@ import pandas as pd
 
 from cdspp.analysis import source_help, verdicts
 from cdspp.analysis.pairwise import ranked_methods
-from cdspp.core.names import REFERENCE
+from cdspp.core.names import ALONE, REFERENCE
 from cdspp.core.wording import DASH, aligned, counted, in_points, listed, sentence
 
 QUESTION = "Did the source help?"
@@ -76,12 +76,10 @@ def opening(comparisons: pd.DataFrame, pairwise: pd.DataFrame) -> Opening:
     averages = source_help.matrix(comparisons, corrected=True)
     ways = []
     for title, row, best_of in _lines(methods, ranked):
-        ours = averages[(averages["row"] == row) & averages["state"]]
         by_itself = source_help.on_average(source_help.of_method(comparisons, row))
         leads = methods.loc[row, "role"] == REFERENCE
-        if leads:
-            ours = by_itself[by_itself["state"]]
-        word, reason = _way_verdict(ours, by_itself)
+        compared = by_itself if leads else averages[averages["row"] == row]
+        word, reason = _way_verdict(compared, by_itself)
         name, accuracy = methods.loc[row, ["display_name", "accuracy"]]
         gain, low, high = gains.loc[row, ["gain", "low", "high"]]
         numbers = (float(accuracy), float(gain), float(low), float(high))
@@ -123,8 +121,9 @@ def _lines(
             yield title, row, best_of
 
 
-def _way_verdict(ours: pd.DataFrame, by_itself: pd.DataFrame) -> tuple[str, str]:
+def _way_verdict(compared: pd.DataFrame, by_itself: pd.DataFrame) -> tuple[str, str]:
     """Return the verdict on a method from its comparisons, and why it is open."""
+    ours = compared[compared["state"]]
     if ours.empty:
         return OPEN, _REASONS[verdicts.NOT_ASKED]
     verdict = str(ours["verdict"].iloc[0])
@@ -138,7 +137,11 @@ def _way_verdict(ours: pd.DataFrame, by_itself: pd.DataFrame) -> tuple[str, str]
         return OPEN, _REASONS[verdict]
     if by_itself["verdict"].iloc[0] != verdict:
         return OPEN, f"{by_itself['verdict'].iloc[0]} before Holm's correction"
-    return OPEN, verdicts.detectable_text(ours["detectable"].iloc[0])
+    [strongest] = compared[compared["rival"] == compared["hardest"]].itertuples()
+    name = "no source" if strongest.rival == ALONE else strongest.rival_name
+    gain, detectable = in_points(strongest.gain, sign=True), strongest.detectable
+    text = f"{gain} over {name}; minimum detectable gain {in_points(detectable)}"
+    return OPEN, text
 
 
 def statement(openings: Sequence[Opening]) -> str:

@@ -123,7 +123,7 @@ def test_every_way_is_a_line_with_accuracy_gain_sign_and_word(page: Path) -> Non
     assert [" ".join(re.sub(r"<[^>]*>", " ", line).split()) for line in lines] == [
         "Source labels alone CDSPP 82.4 % +4.9 ▲ helps",
         "Source labels alone CDSPP 86.1 % +0.8 ○ open "
-        "minimum detectable gain 2.0 (80 % power)",
+        "−0.5 over noise; minimum detectable gain 2.0",
     ]
     assert opening.count('class="helps"') == opening.count('class="open"') == 1
     assert "best without a source: 77.6 % (target-only)" in opening
