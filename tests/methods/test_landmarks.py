@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,9 @@ import pytest
 from scipy.optimize import minimize
 from support.literal_formulas import landmark_objective
 
+from cdspp.core.errors import MethodFailed
 from cdspp.core.linalg import class_sums, counts
+from cdspp.methods.cdls import landmarks
 from cdspp.methods.cdls.cdls import SourceMap
 from cdspp.methods.cdls.landmarks import (
     LandmarkProgram,
@@ -267,3 +270,21 @@ def test_rows_of_zeros_leave_the_weights_at_delta() -> None:
     for rows in (p.source, p.labelled, p.unlabelled):
         rows[:] = 0.0
     np.testing.assert_array_equal(solve_landmarks(p.program(0.25)), 0.25)
+
+
+def test_weights_that_wander_along_a_flat_direction_have_converged(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    program = Tiny().program()
+    results: list[float] = []
+
+    def wander(width: float, program: LandmarkProgram) -> np.ndarray | None:
+        results.append(width * (len(results) % 2))
+        return np.full(20, results[-1]) if program.curvature else None
+
+    monkeypatch.setattr(landmarks, "_minimise", partial(wander, 1e-4))
+    assert solve_landmarks(program).max() <= 1e-4
+    assert len(results) == 102
+    monkeypatch.setattr(landmarks, "_minimise", partial(wander, 1e-2))
+    with pytest.raises(MethodFailed, match="did not converge"):
+        solve_landmarks(program)

@@ -316,7 +316,7 @@ def solve_landmarks(program: LandmarkProgram) -> Float:
     x = np.full(len(program.rows), program.delta)
     largest = float(np.einsum("ij,ij->i", program.rows, program.rows).max())
     curvature = 1e-2 * float(np.abs(program.within_classes).max()) * largest
-    for _ in range(500):
+    for step in range(500):
         # This adds ``curvature * |x - anchor|^2 / 2`` to the objective.
         linear, total = program.linear - curvature * x, program.curvature + curvature
         nearby = _minimise(replace(program, linear=linear, curvature=total))
@@ -324,7 +324,9 @@ def solve_landmarks(program: LandmarkProgram) -> Float:
             curvature *= 4.0
             continue
         change, x = float(np.abs(nearby - x).max()), nearby
-        if change < 1e-6:
+        # Along flat directions, as of repeated samples, changes end at the accuracy of
+        # the programs.
+        if change < (1e-6 if step < 100 else 1e-3):
             return x
     raise MethodFailed("the landmark weights did not converge")
 
