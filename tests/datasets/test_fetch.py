@@ -113,12 +113,12 @@ def test_wrong_content_is_refused_at_once_and_leaves_nothing(
 @pytest.mark.parametrize(
     ("answer", "message"),
     [
-        (Answer(CONTENT[:7], claimed=19), "transfer"),
-        (Answer(CONTENT[:7], claimed=19, reset=True), "transfer"),
+        (Answer(CONTENT[:7], claimed=19), "connection failed .*7 bytes read"),
+        (Answer(CONTENT[:7], claimed=19, reset=True), "connection failed .*reset"),
         (Answer(b"busy", 503), "503 Service Unavailable"),
         (Answer(b"slow down", 429), "429 Too Many Requests"),
-        (Answer(CONTENT, silence=1.0), "answer in time"),
-        (Answer(CONTENT[:7], claimed=19, stall=1.0), "transfer"),
+        (Answer(CONTENT, silence=1.0), "connection failed .*timed out"),
+        (Answer(CONTENT[:7], claimed=19, stall=1.0), "connection failed .*timed out"),
     ],
 )
 def test_a_fault_that_may_pass_is_met_three_times_and_leaves_nothing(
@@ -217,16 +217,15 @@ def test_after_a_mirror_with_other_content_comes_the_next_place(
     assert client.fetch(url, **CHECKS, mirror=str(mirror)) == url
 
 
-def test_a_mirror_that_is_no_folder_is_a_warning_and_a_file_missing_in_one_is_none(
+def test_a_warning_names_a_file_that_a_mirror_lacks(
     client: Client, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.WARNING, "cdspp")
     url = client.offer("x.mat", CONTENT)
-    assert client.fetch(url, mirror=str(tmp_path)) == url
-    client.target.unlink()
-    assert caplog.messages == []
     assert client.fetch(url, mirror=str(tmp_path / "mirrow")) == url
-    assert caplog.messages == [f"The mirror {tmp_path / 'mirrow'} is not a folder."]
+    path = tmp_path / "mirrow" / "features" / "x.mat"
+    [warning] = caplog.messages
+    assert warning.startswith(f"features/x.mat: {path}: cannot be read ([Errno 2]")
 
 
 def test_a_mirror_may_be_an_address(client: Client) -> None:
@@ -329,8 +328,7 @@ ENDLESS = Answer(bytes(1 << 16), repeat=0.0)
         ),
         (Answer(b"x", repeat=0.02), 19 << 20, "slower than 1000 bytes.*second"),
         (Answer(b"x", claimed=10**6, repeat=0.02), None, "slower than 1000 bytes p"),
-        (Answer(CONTENT, claimed="abc"), 19, "Content-Length: 'abc', .*numb"),
-        (Answer(CONTENT, claimed="-19"), None, "Content-Length: '-19', expected a nu"),
+        (Answer(CONTENT, claimed="abc"), 19, "cannot be fetched .*'abc'"),
         (Answer(CONTENT, claimed="19, 20"), None, "fetched .*19, 20"),
         (Answer(b"", 302, to="http://[x"), None, "fetched .*IPv6"),
     ],

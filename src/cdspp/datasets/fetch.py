@@ -26,9 +26,7 @@ Check = Callable[[Path], object]
 
 log = logging.getLogger(__name__)
 
-# Origins: of a file found on disk, and the prefix of the origin in a mirror.
-KEPT, MIRROR = "found on disk", "mirror:"
-
+KEPT = "found on disk"  # origin of a file that was not fetched
 ATTEMPTS = 3
 PAUSE = 2.0  # seconds after the first attempt; twice that after the second
 TIMEOUT = (20.0, 60.0)  # seconds to connect, and to wait for more content
@@ -175,10 +173,7 @@ def _from_first(file: RemoteFile, mirror: str | None, path: Path, check: Check) 
             log.info("%s: from %s", file.name, origin)
             return origin
         except DataError as error:
-            # A mirror may be incomplete, but a dead address should be noticed.
-            quiet = isinstance(error, _NotThereError) and origin.startswith(MIRROR)
-            level = logging.DEBUG if quiet else logging.WARNING
-            log.log(level, "%s: %s: %s", file.name, where, error)
+            log.warning("%s: %s: %s", file.name, where, error)
             reasons.append(f"  {where}: {error}")
     tried = "\n".join(reasons) or "  nothing: the catalogue gives no address"
     raise DataError(
@@ -191,8 +186,6 @@ def _from_first(file: RemoteFile, mirror: str | None, path: Path, check: Check) 
 def _copy(where: Path, path: Path) -> None:
     try:
         shutil.copyfile(where, path)
-    except FileNotFoundError as error:
-        raise _NotThereError("no such file.") from error
     except OSError as error:
         raise_write_error(error, path)
         raise DataError(f"cannot be read ({error}).") from error
@@ -200,10 +193,7 @@ def _copy(where: Path, path: Path) -> None:
 
 def _places(file: RemoteFile, mirror: str | None) -> Iterator[tuple[Path | str, str]]:
     if mirror:
-        folder = _place(mirror)
-        if isinstance(folder, Path) and not folder.is_dir():
-            log.warning("The mirror %s is not a folder.", folder)
-        yield _place(mirror, file.mirror_path), f"{MIRROR}{file.mirror_path}"
+        yield _place(mirror, file.mirror_path), f"mirror:{file.mirror_path}"
     for url in file.urls:
         where = _place(url)
         local = isinstance(where, Path)
@@ -250,10 +240,6 @@ def file_lock(path: Path) -> Iterator[bool]:
             lock.release()
 
 
-class _NotThereError(DataError):
-    """A server lacks the file; nothing else is wrong with the server."""
-
-
 def _download(url: str, path: Path, name: str, size: int | None) -> None:
     """Write the content of a web address to `path`; a failure may leave a part."""
     from urllib3.exceptions import HTTPError
@@ -289,13 +275,10 @@ def _transfer(url: str, path: Path, name: str, size: int | None) -> None:
     )
     with response, path.open("wb") as stream:
         response.raise_for_status()
-        stated = response.headers.get("Content-Length", "0").strip()
-        if not (stated.isascii() and stated.isdigit()):
-            answer = f"the server says Content-Length: {stated!r}"
-            raise DataError(f"{answer}, expected a number of bytes.")
+        length = int(response.headers.get("Content-Length", 0))
         # Read bytes as they arrive: a slow server may take hours for a full block.
         blocks = iter(partial(response.raw.read1, MIB, decode_content=False), b"")
-        for block in _limited(blocks, name, size, size or int(stated)):
+        for block in _limited(blocks, name, size, size or length):
             stream.write(block)
 
 
@@ -307,13 +290,9 @@ def _explain(error: Exception) -> tuple[DataError, bool]:
     if isinstance(error, requests.HTTPError) and error.response is not None:
         status = error.response.status_code
         passing = status >= 500 or status in (408, 429)
-        kind = _NotThereError if status == 404 else DataError
-        return kind(f"the server says {status} {error.response.reason}."), passing
-    if isinstance(error, requests.Timeout):
-        return DataError("the server did not answer in time."), True
-    if isinstance(error, urllib3.exceptions.HTTPError):
-        return DataError("the transfer broke off."), True
-    if isinstance(error, requests.ConnectionError):
+        return DataError(f"the server says {status} {error.response.reason}."), passing
+    failures = requests.ConnectionError, requests.Timeout, urllib3.exceptions.HTTPError
+    if isinstance(error, failures):
         cause = getattr(error.args[0], "reason", error) if error.args else error
         return DataError(f"the connection failed ({cause})."), True
     return DataError(f"cannot be fetched ({error})."), False
