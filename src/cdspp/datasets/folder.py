@@ -34,7 +34,7 @@ class FolderDataset(Dataset):
     capitals; `memory` caches digests of the files.
 
     ConfigError refuses a name that no path can have; DataError a missing folder, an
-    empty class, equal numbers of images and texts, or a paired file not in a domain.
+    empty class, or a paired file not in a domain.
     """
 
     keys = ("folder", "paired", "keep_labels")
@@ -112,11 +112,7 @@ class FolderDataset(Dataset):
             suffixes = " ".join(sorted(set().union(*SUFFIXES.values())))
             message = f"no file is an image or a text by its suffix, such as {files[0]}"
             raise DataError(f"{message}. Known suffixes: {suffixes}.")
-        [(first, most), *others] = counts.most_common()
-        if others and others[0][1] == most:
-            message = f"{self.folder} has {most} {first} and {most} {others[0][0]}"
-            raise DataError(f"{message}; keep one kind only.")
-        return first
+        return counts.most_common(1)[0][0]
 
     def _as_samples(
         self, files: Mapping[tuple[str, str], Sequence[Path]]

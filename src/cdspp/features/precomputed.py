@@ -10,7 +10,6 @@ import zlib
 from array import array
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import groupby
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -84,8 +83,8 @@ class Published(Extractor):
             first = wrong[0]
             raise DataError(
                 f"{path}: {len(wrong)} of {len(rows)} labels differ, the first in row "
-                f"{rows[order][first] + 1}: {stored[first]}, expected {wanted[first]}. "
-                f"Found {_runs(stored)}; expected {_runs(wanted)}: {MISMATCH}"
+                f"{rows[order][first] + 1}: {stored[first]}, expected {wanted[first]}; "
+                f"{MISMATCH}"
             )
         return X[rows], {"storage": dict(spec), "sha256": file_digest(path)}
 
@@ -109,12 +108,6 @@ class TableColumns(Extractor):
         except BROKEN as error:
             message = f"{path}: not the rows of the table ({error})"
             raise DataError(f"{message}. Delete it and run again.") from error
-
-
-def _runs(labels: np.ndarray) -> str:
-    runs = [f"{len(list(run))} x {label}" for label, run in groupby(labels)]
-    more = f", and {len(runs) - 8} more runs" if len(runs) > 8 else ""
-    return ", ".join(runs[:8]) + more
 
 
 def check_spec(where: str, spec: Spec) -> None:
@@ -175,17 +168,13 @@ def read_matrix(path: str | Path, spec: Spec, classes: Sequence[str]) -> Content
 
 
 def _read_mat(file: Path, spec: Spec, classes: Sequence[str]) -> Content:
-    orientation = spec.get("orientation", "rows")
-    if orientation not in ("rows", "columns"):
-        message = f"specification of {file}: orientation must be rows or columns"
-        raise DataError(f"{message}, got {orientation!r}.")
     X, codes = _load_variables(file, spec["X"], spec["labels"])
     numeric = X.dtype.kind in "biuf"
     if not numeric or X.ndim < 2 or any(length != 1 for length in X.shape[2:]):
         message = f"variable {spec['X']} must be a matrix of numbers"
         raise mismatch(file, f"{message}, got {_kind(X)}")
     X = (X if issparse(X) else X.reshape(X.shape[:2])).astype(np.float32)
-    X = X.T if orientation == "columns" else X
+    X = X.T if spec.get("orientation") == "columns" else X
     X = sparse.csr_array(X) if issparse(X) else np.ascontiguousarray(X)
     return X, _class_names(file, codes, spec["label_base"], classes)
 
@@ -255,15 +244,11 @@ def _read_words(file: Path, spec: Spec, classes: Sequence[str]) -> Content:
     class_of = {name.encode(): name for name in classes}
     labels: list[str] = []
     columns, weights, ends = array("i"), array("d"), array("q", [0])
-    blank = 0
     with file.open("rb") as stream:
         for number, line in enumerate(stream, 1):
-            category, *pairs = line.split() or [b""]
-            if not category:
-                blank = blank or number
+            if not line.strip():
                 continue
-            if blank:
-                raise mismatch(file, f"line {blank} is empty, but documents follow")
+            category, *pairs = line.split()
             if category not in class_of:
                 fault = f"line {number}: unknown class {_excerpt(category)}"
                 raise mismatch(file, f"{fault}; classes are {', '.join(classes)}")
