@@ -152,11 +152,11 @@ SCORES = "results/shop/scores/goods.parquet"
 
 
 @pytest.mark.parametrize(
-    ("what", "name"),
+    ("change", "name"),
     [
-        *(("replaced", name) for name in (*share.TEXTS, SCORES)),
-        ("removed", "references.bib"),
-        ("added", "study.json"),
+        *(("replace", name) for name in (*share.TEXTS, SCORES)),
+        ("remove", "references.bib"),
+        ("add", "study.json"),
     ],
 )
 def test_a_member_that_is_not_as_listed_is_named_and_nothing_is_unpacked(
@@ -164,13 +164,13 @@ def test_a_member_that_is_not_as_listed_is_named_and_nothing_is_unpacked(
     monkeypatch: pytest.MonkeyPatch,
     capsys: Any,
     name: str,
-    what: str,
+    change: str,
 ) -> None:
     bundle()
     found, place = members(), f"shop/{name}"
-    if what == "replaced":
+    if change == "replace":
         found[place] += b" "
-    elif what == "removed":
+    elif change == "remove":
         del found[place]
     else:
         place += ".bin"
@@ -179,7 +179,7 @@ def test_a_member_that_is_not_as_listed_is_named_and_nothing_is_unpacked(
     monkeypatch.setattr(share, "extract", None)  # not to be called
     code, said = verified(capsys)
     assert code == 1
-    assert f"shop.zip: {place} was {what} since SHA256SUMS was written.\n" in said
+    assert f"shop.zip: {place} is not as in the list SHA256SUMS.\n" in said
 
 
 def test_members_that_need_more_than_half_of_the_disk_are_refused_unread(
@@ -253,7 +253,7 @@ def test_a_member_in_front_hides_no_list(
     write({"a/first.txt": b"", **members()})
     code, said = verified(capsys)
     assert code == 1
-    assert "shop.zip: a/first.txt was added since SHA256SUMS was written.\n" in said
+    assert "shop.zip: a/first.txt is not as in the list SHA256SUMS.\n" in said
 
 
 DIGESTS = "shop/results/shop/report/digests.json"

@@ -58,11 +58,11 @@ def test_an_optional_package_that_is_missing_is_one_line(
 def test_commands_of_a_study_advise_what_has_all_that_they_use(
     repository: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any
 ) -> None:
-    def lacking(files: list[str], **_: Any) -> str:
+    def lacking(files: list[str]) -> None:
         raise ModuleNotFoundError("No module named 'yaml'", name="yaml")
 
     monkeypatch.chdir(repository)
-    monkeypatch.setattr(study, "status_text", lacking)
+    monkeypatch.setattr(study, "read_study", lacking)
     assert main(["status"]) == 2
     said = "this needs yaml, which is not installed: pip install 'cdspp[workflow]'\n"
     assert capsys.readouterr().err.endswith(said)

@@ -310,7 +310,7 @@ def test_progress_is_logged_with_name_and_size(
     caplog.set_level(logging.INFO, "cdspp")
     monkeypatch.setattr(fetch, "REPORT_EVERY", 0.0)
     client.fetch(client.offer("x.mat", bytes(3 << 20)))
-    assert "features/x.mat: 3.0 of 3.0 MiB (100%)" in caplog.messages
+    assert "features/x.mat: 3.0 MiB of 3.0 MiB (100%)" in caplog.messages
 
 
 ENDLESS = Answer(bytes(1 << 16), repeat=0.0)

@@ -337,7 +337,7 @@ MISTAKES: list[tuple[str, str | bytes | dict[str, Any] | Callable[..., Any], str
     ),
     ("a.npz", archive_of_text, "a.npz: its array X is damaged or not a NumPy array"),
     ("a.mat", "x", "not a readable MATLAB file"),
-    ("h.mat", crashing, "not a readable MATLAB file (SciPy crashed, SIG"),
+    ("h.mat", crashing, "not a readable MATLAB file (SciPy crashed)"),
     ("g.mat", compressed, "not a readable MATLAB file (Error -3 while decompressing"),
     ("b.mat", hdf5, "version 7.3, which is not read. In MATLAB, save it with -v7: s"),
     ("c.mat", {"P": X, "Q": X}, "expected a matrix X of numbers, got P (4, 2), Q ("),

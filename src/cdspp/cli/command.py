@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from cdspp.core import names
-from cdspp.core.errors import EXTRAS, ConfigError, to_install
+from cdspp.core.errors import ConfigError, to_install
 from cdspp.core.files import same_file
 
 STUDY_EXTRA = "workflow"
@@ -145,9 +145,3 @@ def need_package(package: str, what: str, extra: str = "") -> None:
     """Raise ConfigError, naming the extra to install, if a package is missing."""
     if importlib.util.find_spec(package) is None:
         raise ConfigError(to_install(package, what, extra))
-
-
-def missing_package(error: ModuleNotFoundError, extra: str) -> str | None:
-    """Return how to install the optional package that an import needs, if it is one."""
-    package = (error.name or "").partition(".")[0]
-    return to_install(package, "this", extra) if package in EXTRAS else None

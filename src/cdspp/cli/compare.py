@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from cdspp.cli import command
 from cdspp.core.errors import UnitWarning
-from cdspp.core.files import atomic, write_json
+from cdspp.core.files import atomic, write_csv, write_json
 from cdspp.core.names import PCA, STANDARDISE
 from cdspp.core.wording import aligned, counted
 
@@ -120,10 +120,10 @@ def _write_files(
     if arguments.json:
         write_json(arguments.json, result.to_dict())
     if arguments.rows_to_label:
-        from cdspp.cli.rows import write_rows_to_label
-
         rows = result.rows_to_label.head(arguments.rows)
-        write_rows_to_label(arguments.rows_to_label, rows, target)
+        ids = [target.ids[row] for row in rows["row"]]
+        rows = rows.rename(columns={"row": "id"}).assign(id=ids)
+        write_csv(arguments.rows_to_label, rows)
         yield f"{counted(len(rows), 'row')} to label: {arguments.rows_to_label}"
     if arguments.page:
         from cdspp.report.page.page import write_comparison

@@ -9,12 +9,7 @@ from contextlib import suppress
 from importlib import import_module
 from typing import Any
 
-from cdspp.cli.command import (
-    AS_WRITTEN,
-    help_text,
-    missing_package,
-    warnings_as_notes,
-)
+from cdspp.cli.command import AS_WRITTEN, help_text, warnings_as_notes
 from cdspp.core import errors
 from cdspp.core.labels import keep_labels
 from cdspp.core.version import VERSION
@@ -88,8 +83,10 @@ def run_command(parser: ArgumentParser, argv: Sequence[str] | None) -> int:
             raise
         return _refuse(parser.prog, f"{errors.out_of_memory_text(error)} {LESS_MEMORY}")
     except ModuleNotFoundError as error:
-        if (remedy := missing_package(error, arguments.extra)) is None:
+        package = (error.name or "").partition(".")[0]
+        if package not in errors.EXTRAS:
             raise
+        remedy = errors.to_install(package, "this", arguments.extra)
         return _refuse(parser.prog, remedy)
     return 0
 

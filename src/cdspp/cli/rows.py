@@ -278,12 +278,6 @@ def write_predictions(
     write_csv(path, pd.DataFrame(columns, dtype=object))
 
 
-def write_rows_to_label(path: PathLike, rows: pd.DataFrame, target: DomainRows) -> None:
-    """Write rows to label as CSV, by identifier; the user fills in the labels."""
-    ids = [target.ids[row] for row in rows["row"]]
-    write_csv(path, rows.rename(columns={"row": "id"}).assign(id=ids))
-
-
 def _read_filled_in(path: PathLike) -> pd.DataFrame:
     try:
         return pd.read_csv(path, dtype=str, keep_default_na=False)

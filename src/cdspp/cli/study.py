@@ -96,24 +96,14 @@ def _checked(folder: Path, stale: Mapping[str, str] | None = None) -> dict[str, 
 
 
 def _status(arguments: Namespace) -> str:
-    return status_text(arguments.file, strict=arguments.strict, as_json=arguments.json)
-
-
-def status_text(
-    files: Sequence[str], *, strict: bool = False, as_json: bool = False
-) -> str:
-    """Return the progress of the study of study files, by default the embedded one.
-
-    If `strict`, print it and exit with code 1 if fits or other jobs failed.
-    """
-    study = read_study(files)
+    study = read_study(arguments.file)
     ahead, notes = files_to_remake(study)
-    content = {**_progress(study, files), **ahead}
-    if as_json:
+    content = {**_progress(study, arguments.file), **ahead}
+    if arguments.json:
         text = command.json_text(content)
     else:
         text = "\n".join(_status_lines(content, notes))
-    return command.exit_if_failed(text, failed=strict and content["failures"])
+    return command.exit_if_failed(text, failed=arguments.strict and content["failures"])
 
 
 def files_to_remake(study: Study) -> tuple[dict[str, Any], list[str]]:

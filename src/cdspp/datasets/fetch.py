@@ -318,7 +318,6 @@ def _limited(
             began, done_before = now, done
         if now - reported >= REPORT_EVERY:
             reported = now
-            whole = f" of {total / MIB:.1f}" if total else ""
-            share = f" ({done / total:.0%})" if total else ""
-            log.info("%s: %.1f%s MiB%s", name, done / MIB, whole, share)
+            whole = f" of {total / MIB:.1f} MiB ({done / total:.0%})" if total else ""
+            log.info("%s: %.1f MiB%s", name, done / MIB, whole)
         yield block

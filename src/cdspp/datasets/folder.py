@@ -58,7 +58,8 @@ class FolderDataset(Dataset):
         self._classes_of = {d: {*names} - {paired} for d, names in labels.items()}
         self.classes = tuple(sorted(set().union(*self._classes_of.values())))
         places = [(domain, label) for domain in labels for label in labels[domain]]
-        files = {place: _files(self.folder.joinpath(*place)) for place in places}
+        paths = {place: _visible(self.folder.joinpath(*place)) for place in places}
+        files = {place: [*filter(Path.is_file, paths[place])] for place in places}
         every = [*chain(*files.values())]
         self.kind = self._most_common_kind(every)
         self.skipped = [path for path in every if _kind(path) != self.kind]
@@ -110,7 +111,7 @@ class FolderDataset(Dataset):
         counts = Counter(kind for path in files if (kind := _kind(path)))
         if not counts:
             suffixes = " ".join(sorted(set().union(*SUFFIXES.values())))
-            message = f"no file is an image or a text by its suffix, such as {files[0]}"
+            message = f"{self.folder}: no file is an image or a text by its suffix"
             raise DataError(f"{message}. Known suffixes: {suffixes}.")
         return counts.most_common(1)[0][0]
 
@@ -139,12 +140,6 @@ def _kind(path: Path) -> str | None:
 
 def _visible(folder: Path) -> list[Path]:
     return sorted(path for path in folder.iterdir() if not path.name.startswith("."))
-
-
-def _files(folder: Path) -> list[Path]:
-    if files := [path for path in _visible(folder) if path.is_file()]:
-        return files
-    raise DataError(f"{folder}: the class folder has no files.")
 
 
 def _subfolders(folder: Path, what: str) -> list[str]:

@@ -132,7 +132,7 @@ def check_published_splits(
         return
     raise DataError(
         f"{where}: the trials drawn from its {n} samples are not the published ones of "
-        f"{stored['n']}. The order or the labels of this copy differ from the authors', "
-        "so its results cannot be paired with the published trials. Fetch the published "
+        f"{stored['n']}. The order or labels of this copy differ from the authors', so "
+        "its results cannot be paired with the published trials. Fetch the published "
         "files again, or draw the splits from a seed."
     )

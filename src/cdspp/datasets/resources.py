@@ -28,6 +28,7 @@ import numpy as np
 from cdspp.core.discovery import did_you_mean
 from cdspp.core.errors import DataError, write_errors
 from cdspp.core.files import atomic, read_json, write_json
+from cdspp.core.wording import shortened
 from cdspp.datasets import fetch, image_files
 from cdspp.datasets.archives import extract, matches
 from cdspp.datasets.base import ROWS_NAME
@@ -251,10 +252,8 @@ def _extract_all(archive: Path, folder: Path, members: Entry, name: str) -> None
     taken = extract(archive, folder, place, MOST_BYTES, name=name)
     for to, pattern in members.items():
         if to not in taken:
-            like = [path for path in seen if Path(path).name == Path(pattern).name]
-            some = ", ".join((like or seen)[:3])
             message = f"{name}: no member matches {pattern!r}"
-            raise DataError(f"{message}; there are {len(seen)}, for instance {some}.")
+            raise DataError(f"{message}; there are {shortened(seen)}.")
 
 
 def make_files(how: Entry, entry: Entry, folder: Path, work: Path) -> Paths:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 import textwrap
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
@@ -100,9 +99,7 @@ def column_faults(
             yield column, f"{what} holds {many}, too many for one-hot"
         elif column.sign == kinds.AMBIGUOUS:
             first = next(text for text in kinds.texts(cells) if text)
-            year = re.search(r"\d{4}", first)
-            parts = "day or the month" if year else "day, the month or the year"
-            yield column, f"{what}: {first!r} may begin with the {parts}"
+            yield column, f"{what}: {first!r} has no clear order of day, month and year"
         elif column.sign == EITHER:
             unclear = kinds.AMBIGUOUS_NUMBER
             first = next(t for t in kinds.texts(cells) if t and unclear.fullmatch(t))
@@ -321,10 +318,10 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             extra = [name for name in header if name not in fitted]
             near = ((name, nearest(name, extra)) for name in lacking)
             shown = [f"{name!r} ({k!r}?)" if k else repr(name) for name, k in near]
-            count = counted(len(lacking), "column")
-            text = f"{count} of the fit: {shortened(shown, 5)}"
-            more = f"; it also has {shortened([*map(repr, extra)], 5)}" if extra else ""
-            raise DataError(f"the table lacks {text}{more}. Rename or add them.")
+            text = (
+                f"{counted(len(lacking), 'column')} of the fit: {shortened(shown, 5)}"
+            )
+            raise DataError(f"the table lacks {text}. Rename or add them.")
         columns = with_signs(self.columns_, X, decimal)
         if faults := [fault for _, fault in column_faults(columns, X)]:
             raise DataError(f"{'; '.join(faults)}.")

@@ -336,9 +336,8 @@ def _read_mat(path: Path) -> Arrays:
         remedy = f"save it with -v7: save('{path.name}', 'X', 'y', '-v7')."
         fault = "a MATLAB file of version 7.3, which is not read"
         raise DataError(f"{fault}. In MATLAB, {remedy}")
-    if done.returncode < 0:
-        reason = f"SciPy crashed, {signal.Signals(-done.returncode).name}"
-    raise DataError(f"not a readable MATLAB file ({reason or kind}). Save it again.")
+    reason = reason or kind or "SciPy crashed"
+    raise DataError(f"not a readable MATLAB file ({reason}). Save it again.")
 
 
 def _send(path: str) -> None:

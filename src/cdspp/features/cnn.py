@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import logging
 import pickle
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
-from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
@@ -21,8 +18,6 @@ from cdspp.features.base import FileExtractor, read_image
 
 if TYPE_CHECKING:
     import torch
-
-logger = logging.getLogger(__name__)
 
 
 class _Network(NamedTuple):
@@ -43,7 +38,6 @@ PRETRAINED = "IMAGENET1K_V1"
 MEAN, DEVIATION = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
 SIDE, CROP_FROM = 224, 256
 IMAGES_PER_PASS = 8
-PROGRESS_EVERY = 128
 
 
 @dataclass(frozen=True)
@@ -140,9 +134,6 @@ class Cnn(FileExtractor):
                 pixels[: len(chosen)] = [self._pixels(path) for path in chosen]
                 output = model(torch.from_numpy(pixels).to(device))
                 rows.append(output[: len(chosen)].cpu().numpy())
-                done = start + len(chosen)
-                if done % PROGRESS_EVERY == 0 or done == len(files):
-                    logger.info("extracted %d of %d images", done, len(files))
         return np.concatenate(rows)
 
     def _pixels(self, path: Path) -> np.ndarray:
@@ -224,19 +215,12 @@ def load_torchvision() -> Any:
     except RuntimeError as error:
         if "torchvision::" not in str(error):
             raise
-        _declare_missing_operators()
+        import torch
+
+        # With a CPU-only torch, torchvision lacks the schemas of two operators.
+        schema = "(Tensor dets, Tensor scores, float iou_threshold) -> Tensor"
+        for name in ("nms", "qnms"):
+            if not hasattr(torch.ops.torchvision, name):
+                torch.library.define(f"torchvision::{name}", schema)
         import torchvision
     return torchvision
-
-
-@cache
-def _declare_missing_operators() -> Any:
-    # With a CPU-only torch, torchvision lacks the schemas of two operators. The
-    # cache keeps the library object alive, and with it the declarations.
-    torch: Any = import_module("torch")
-    library = import_module("torch.library").Library("torchvision", "DEF")
-    schema = "(Tensor dets, Tensor scores, float iou_threshold) -> Tensor"
-    for name in ("nms", "qnms"):
-        if not hasattr(torch.ops.torchvision, name):
-            library.define(f"{name}{schema}")
-    return library

@@ -13,7 +13,6 @@ from cdspp.features.base import WordExtractor, read_image
 
 logger = logging.getLogger(__name__)
 
-PROGRESS_EVERY = 128
 DESCRIPTOR_LENGTH = 128
 
 
@@ -105,13 +104,11 @@ class VisualWords(WordExtractor):
         import cv2
 
         sift = cv2.SIFT.create()
-        for done, path in enumerate(files, start=1):
+        for path in files:
             image = read_image(path, "L")
             if self.max_side is not None:
                 image.thumbnail((self.max_side, self.max_side))
             yield self._descriptors(sift, np.asarray(image))
-            if done % PROGRESS_EVERY == 0 or done == len(files):
-                logger.info("described %d of %d images", done, len(files))
 
     def _descriptors(self, sift: Any, pixels: np.ndarray) -> np.ndarray:
         if self.sampling == "dense":
