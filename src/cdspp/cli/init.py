@@ -364,8 +364,7 @@ def _fetch(arguments: Namespace) -> str:
             logging.getLogger(__name__).error("%s", error)
             faults.append(resource)
     if faults:
-        count = f"{len(faults)} of {len(faults) + len(lines)} resources"
-        message = f"{name}: {count} could not be fetched: {', '.join(faults)}"
+        message = f"{name}: could not fetch {', '.join(faults)}"
         raise DataError(f"{message}. The lines above say why.")
     return "\n".join(lines)
 

@@ -76,8 +76,9 @@ def own_dataset(name: str, own: Mapping[str, Any], memory: Memory = None) -> Dat
     if more := [key for key in how if key not in FolderDataset.keys]:
         raise ConfigError(f"data set {name}: {', '.join(more)} is only for tables.")
     if not isinstance(how.get("paired", ""), str):
-        expected = "the name of the folder in each domain that holds the pairs"
-        fault = f"paired must be {expected}, got {how['paired']}"
+        fault = (
+            f"paired must name the folder of pairs in each domain, got {how['paired']}"
+        )
         raise ConfigError(f"data set {name}: {fault}.")
     return FolderDataset(name, **how, memory=memory)
 

@@ -308,9 +308,7 @@ def _limited(
         done += len(block)
         now = time.monotonic()
         if done > (size or MOST_BYTES):
-            limit = f"{MOST_BYTES / 2**30:.3g} GiB, the limit for files of unknown size"
-            expected = f"{size} bytes" if size else limit
-            raise DataError(f"expected {expected}, got more.")
+            raise DataError(f"expected {size or MOST_BYTES} bytes at most, got more.")
         if now - began >= SLOW_FOR:
             if done - done_before < LEAST_SPEED * SLOW_FOR:
                 speed = f"{LEAST_SPEED} bytes per second over {SLOW_FOR:g} s"

@@ -89,7 +89,6 @@ class Text(FileExtractor):
         if n_empty := int((np.diff(X.indptr) == 0).sum()):
             empty = "%d of %d documents have no term: their rows are zero"
             logger.warning(empty, n_empty, len(files))
-        logger.info("weighted %d terms in %d documents", X.shape[1], len(files))
         terms = vectorizer.get_feature_names_out()
         return sparse.csr_array(X.astype(np.float32)), terms.astype(np.str_)
 
