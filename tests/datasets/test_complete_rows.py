@@ -26,7 +26,7 @@ def test_gaps_become_the_mean_of_what_is_known_in_their_column() -> None:
     gappy = rows([[1.0, np.nan], [np.inf, 5.0], [3.0, 7.0]])
     found = complete(gappy, impute=True)
     np.testing.assert_array_equal(found.X, [[1, 6], [2, 5], [3, 7]])
-    assert found.described("target").endswith("2 features, 2 numbers imputed")
+    assert found.description("target").endswith("2 features, 2 numbers imputed")
     kept = complete(gappy, impute=True, means=np.array([10.0, 20.0]))
     np.testing.assert_array_equal(kept.X, [[1, 20], [10, 5], [3, 7]])
 

@@ -86,15 +86,15 @@ def test_what_tables_hold_is_remembered_until_they_or_how_they_are_read_change(
     tables: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     memory = tmp_path / "data" / "plants" / "digests.json"
-    first = TablesDataset("plants", tables, **HOW, memory=memory).contents()
+    first = TablesDataset("plants", tables, **HOW, cache=memory).contents()
     monkeypatch.setattr("cdspp.datasets.table_rows.read_domain", None)
-    again = TablesDataset("plants", tables, **HOW, memory=memory)
+    again = TablesDataset("plants", tables, **HOW, cache=memory)
     assert again.contents() == first
     assert again.features == {"lab": ["x", "y"], "field": ["z"]}
     memory.with_name("contents.json").write_text("{")
     with pytest.raises(TypeError):  # it would be read, for what was kept is damaged
-        TablesDataset("plants", tables, **HOW, memory=memory).contents()
-    other = TablesDataset("plants", tables, **(HOW | {"impute": True}), memory=memory)
+        TablesDataset("plants", tables, **HOW, cache=memory).contents()
+    other = TablesDataset("plants", tables, **(HOW | {"impute": True}), cache=memory)
     assert other.fingerprint() != again.fingerprint()
 
 

@@ -99,15 +99,15 @@ def draw_published(
     names = np.asarray(labels)
     # The legacy generator gives the same numbers as the authors' MATLAB.
     stream = np.random.RandomState(trial)
-    drawn, left = [np.empty(0, np.intp)], [np.empty(0, np.intp)]
+    labelled, others = [np.empty(0, np.intp)], [np.empty(0, np.intp)]
     for rows in (np.flatnonzero(names == name) for name in class_order):
         if len(rows) <= per_class:
-            drawn.append(rows)
+            labelled.append(rows)
             continue
-        rising = rows[np.argsort(stream.random_sample(len(rows)), kind="stable")]
-        drawn.append(rising[:per_class])
-        left.append(rising[per_class:][::-1][:unlabelled])
-    return np.sort(np.concatenate(drawn)), np.sort(np.concatenate(left))
+        ranked = rows[np.argsort(stream.random_sample(len(rows)), kind="stable")]
+        labelled.append(ranked[:per_class])
+        others.append(ranked[per_class:][::-1][:unlabelled])
+    return np.sort(np.concatenate(labelled)), np.sort(np.concatenate(others))
 
 
 def packed_digest(masks: ArrayLike) -> str:

@@ -91,8 +91,8 @@ class Cnn(FileExtractor):
     @property
     def own_files(self) -> tuple[Path, ...]:
         """The file of weights, unless torchvision publishes it."""
-        own = self.weights not in (UNTRAINED, PRETRAINED)
-        return (Path(self.weights),) if own else ()
+        is_user_file = self.weights not in (UNTRAINED, PRETRAINED)
+        return (Path(self.weights),) if is_user_file else ()
 
     @property
     def megabytes(self) -> float:
@@ -129,11 +129,11 @@ class Cnn(FileExtractor):
         )
         with torch.inference_mode(), deterministic:
             for start in range(0, len(files), IMAGES_PER_PASS):
-                chosen = files[start : start + IMAGES_PER_PASS]
+                batch = files[start : start + IMAGES_PER_PASS]
                 pixels = np.zeros((IMAGES_PER_PASS, 3, SIDE, SIDE), dtype=np.float32)
-                pixels[: len(chosen)] = [self._pixels(path) for path in chosen]
+                pixels[: len(batch)] = [self._pixels(path) for path in batch]
                 output = model(torch.from_numpy(pixels).to(device))
-                rows.append(output[: len(chosen)].cpu().numpy())
+                rows.append(output[: len(batch)].cpu().numpy())
         return np.concatenate(rows)
 
     def _pixels(self, path: Path) -> np.ndarray:
@@ -163,17 +163,17 @@ class Cnn(FileExtractor):
         with torch.device("meta"):
             model = build(weights=None)
         stored = self._stored_weights()
-        kept = {*map(id, self._truncate(model).state_dict(keep_vars=True).values())}
-        wanted = {}
+        ids = {*map(id, self._truncate(model).state_dict(keep_vars=True).values())}
+        state = {}
         for name, value in model.state_dict(keep_vars=True).items():
-            if id(value) not in kept:
+            if id(value) not in ids:
                 continue
             if name not in stored or stored[name].shape != value.shape:
                 shape = tuple(stored[name].shape) if name in stored else "nothing"
                 message = f"weights {self.weights} do not fit {self.network}: {name}"
                 raise DataError(f"{message} needs {tuple(value.shape)}, got {shape}.")
-            wanted[name] = stored[name].to(value.dtype)
-        model.load_state_dict(wanted, strict=False, assign=True)
+            state[name] = stored[name].to(value.dtype)
+        model.load_state_dict(state, strict=False, assign=True)
         return self._truncate(model)
 
     def _stored_weights(self) -> Mapping[str, torch.Tensor]:

@@ -73,17 +73,17 @@ class Published(Extractor):
         path = Path(folder) / spec["file"]
         X, names = read_matrix(path, spec, classes)
         rows = np.asarray(positions, dtype=np.intp)
-        expected = spec.get("rows", rows.max() + 1)
-        if len(names) != expected:
-            message = f"{path}: {len(names)} rows for {expected} samples"
+        n_rows = spec.get("rows", rows.max() + 1)
+        if len(names) != n_rows:
+            message = f"{path}: {len(names)} rows for {n_rows} samples"
             raise DataError(f"{message}; {MISMATCH}")
         order = np.argsort(rows)
-        stored, wanted = names[rows[order]], np.array(labels, object)[order]
-        if len(wrong := np.flatnonzero(stored != wanted)):
-            first = wrong[0]
+        stored, expected = names[rows[order]], np.array(labels, object)[order]
+        if len(wrong := np.flatnonzero(stored != expected)):
+            row = wrong[0]
             raise DataError(
                 f"{path}: {len(wrong)} of {len(rows)} labels differ, the first in row "
-                f"{rows[order][first] + 1}: {stored[first]}, expected {wanted[first]}; "
+                f"{rows[order][row] + 1}: {stored[row]}, expected {expected[row]}; "
                 f"{MISMATCH}"
             )
         return X[rows], {"storage": dict(spec), "sha256": file_digest(path)}
@@ -207,7 +207,7 @@ def _load_variables(file: Path, *names: str) -> list[Any]:
     damage = (MatReadError, zlib.error, MemoryError, ArithmeticError, UnboundLocalError)
     try:
         content = loadmat(file, variable_names=names, appendmat=False)
-        present = [name for name, *_ in whosmat(file, appendmat=False)]
+        available = [name for name, *_ in whosmat(file, appendmat=False)]
     except NotImplementedError as error:
         message = f"{file}: a MATLAB 7.3 (HDF5) file; only older formats are read. In"
         raise DataError(f"{message} MATLAB, save its variables with '-v7'.") from error
@@ -215,8 +215,8 @@ def _load_variables(file: Path, *names: str) -> list[Any]:
         fault = f"damaged, or not a MATLAB file ({error})"
         raise mismatch(file, fault) from error
     if missing := [name for name in names if name not in content]:
-        listed = ", ".join(present) or "none"
-        raise mismatch(file, f"no variable {', '.join(missing)}; it has {listed}")
+        text = ", ".join(available) or "none"
+        raise mismatch(file, f"no variable {', '.join(missing)}; it has {text}")
     return [content[name] for name in names]
 
 
@@ -234,8 +234,8 @@ def _class_names(
     codes = codes.ravel()
     unknown = codes[~np.isin(codes, np.arange(len(classes)) + base)]
     if len(unknown):
-        shown = ", ".join(f"{code:g}" for code in np.unique(unknown)[:5])
-        fault = f"{len(unknown)} labels are not a class (codes {shown})"
+        text = ", ".join(f"{code:g}" for code in np.unique(unknown)[:5])
+        fault = f"{len(unknown)} labels are not a class (codes {text})"
         raise mismatch(file, f"{fault}; codes are {base} to {base + len(classes) - 1}")
     return np.asarray(np.array(classes, dtype=object)[codes.astype(np.intp) - base])
 
@@ -283,21 +283,19 @@ def _read_pairs(
 
 
 def _read_csv(file: Path, spec: Spec, classes: Sequence[str]) -> Content:
-    width, wanted = spec["width"], str(spec["domain"]).casefold()
+    width, domain = spec["width"], str(spec["domain"]).casefold()
     rows, labels, domains = [], [], set()
     try:
         with file.open(newline="", encoding="utf-8") as stream:
             lines = csv.reader(stream)
-            header = next(lines, [""])
-            if header[-1].casefold() == wanted:
-                raise mismatch(file, "the first line must be a header, not a sample")
+            next(lines, None)  # the header
             for fields in lines:
                 line = f"line {lines.line_num}"
                 if len(fields) != width + 2:
                     fault = f"{len(fields)} fields instead of {width} + 2"
                     raise mismatch(file, f"{line}: {fault}")
                 domains.add(fields[-1])
-                if fields[-1].casefold() != wanted:
+                if fields[-1].casefold() != domain:
                     continue
                 labels.append(fields[-2])
                 try:
@@ -307,8 +305,8 @@ def _read_csv(file: Path, spec: Spec, classes: Sequence[str]) -> Content:
     except (OSError, UnicodeError, csv.Error) as error:
         raise mismatch(file, f"cannot be read as CSV ({error})") from error
     if not rows:
-        listed = ", ".join(sorted(domains)) or "none"
-        raise mismatch(file, f"no line of domain {spec['domain']}; it has {listed}")
+        text = ", ".join(sorted(domains)) or "none"
+        raise mismatch(file, f"no line of domain {spec['domain']}; it has {text}")
     X = np.array(rows, dtype=np.float32)
     if set(labels) <= set(classes):
         return X, np.array(labels, dtype=object)
@@ -316,8 +314,7 @@ def _read_csv(file: Path, spec: Spec, classes: Sequence[str]) -> Content:
         codes = np.array(labels, dtype=np.float64)
     except ValueError as error:
         unknown = next(label for label in labels if label not in classes)
-        hint = did_you_mean(unknown, classes)
-        raise mismatch(file, f"unknown class {unknown!r}{hint[:-1]}") from error
+        raise mismatch(file, f"unknown class {unknown!r}") from error
     return X, _class_names(file, codes, spec["label_base"], classes)
 
 

@@ -71,13 +71,13 @@ class Text(FileExtractor):
         """Return the weights of the terms, float32, one row per file, and the terms."""
         from sklearn.feature_extraction.text import TfidfVectorizer
 
-        alike = ("lowercase", "stop_words", "min_df", "max_features", "sublinear_tf")
+        options = ("lowercase", "stop_words", "min_df", "max_features", "sublinear_tf")
         vectorizer = TfidfVectorizer(
             analyzer="char_wb" if self.tokens == CHARACTERS else "word",
             token_pattern=TOKEN_PATTERNS.get(self.tokens),
             ngram_range=(1, self.ngram),
             max_df=float(self.max_df),
-            **{option: getattr(self, option) for option in alike},
+            **{option: getattr(self, option) for option in options},
         )
         texts = [self._read(path) for path in files]
         try:

@@ -67,13 +67,13 @@ class VisualWords(WordExtractor):
         from sklearn.cluster import MiniBatchKMeans
 
         rng = np.random.default_rng(self.seed)
-        share = -(-self.max_descriptors // max(len(files), 1))
-        drawn = [np.empty((0, DESCRIPTOR_LENGTH))]
+        max_rows = -(-self.max_descriptors // max(len(files), 1))
+        samples = [np.empty((0, DESCRIPTOR_LENGTH))]
         for rows in self._all_descriptors(files):
-            if len(rows) > share:
-                rows = rows[np.sort(rng.choice(len(rows), share, replace=False))]
-            drawn.append(rows)
-        descriptors = np.concatenate(drawn)
+            if len(rows) > max_rows:
+                rows = rows[np.sort(rng.choice(len(rows), max_rows, replace=False))]
+            samples.append(rows)
+        descriptors = np.concatenate(samples)
         if len(descriptors) < self.n_words:
             fault = f"{len(files)} images give {len(descriptors)} descriptors, too few"
             remedy = "Lower n_words or step, or use another codebook_domain."
