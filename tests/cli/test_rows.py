@@ -24,9 +24,9 @@ def rows(X: np.ndarray) -> DomainRows:
 
 def test_scaled_rows_say_how_and_keep_the_width_of_the_file() -> None:
     given = rows(FULL[:5])
-    found, *_ = scale_domains("pca", given, None, {})
-    assert found.X.shape == (5, 4)
-    assert found.description("source").endswith("60 features, PCA to 4 components")
+    result, *_ = scale_domains("pca", given, None, {})
+    assert result.X.shape == (5, 4)
+    assert result.description("source").endswith("60 features, PCA to 4 components")
 
 
 def test_what_cannot_be_scaled_is_named_with_its_file() -> None:
@@ -67,8 +67,10 @@ def test_gaps_of_both_files_are_named_at_once(
         (tmp_path / f"{name}.csv").write_text(text)
     files = ["--source", str(tmp_path / "s.csv"), "--target", str(tmp_path / "t.csv")]
     assert main(["compare", *files]) == 2
-    told = capsys.readouterr().err
-    assert told.count("column 'b': the number is missing (of 2 such, also in 'c')") == 2
+    output = capsys.readouterr().err
+    assert (
+        output.count("column 'b': the number is missing (of 2 such, also in 'c')") == 2
+    )
 
 
 @pytest.mark.parametrize("command", ["compare", "fit --output {0}/o.csv"])

@@ -247,8 +247,8 @@ def test_when_every_place_fails_each_is_listed_with_the_remedy(
     client: Client, tmp_path: Path
 ) -> None:
     wrong, gone = client.offer("a.mat", OTHER), f"{client.server.address}/b.mat"
-    said = client.refuse("Tried:", wrong, gone, md5=MD5, mirror=str(tmp_path))
-    first, *tried, remedy = said.splitlines()
+    message = client.refuse("Tried:", wrong, gone, md5=MD5, mirror=str(tmp_path))
+    first, *tried, remedy = message.splitlines()
     assert first == "features/x.mat could not be fetched. Tried:"
     places = [line.split(": ")[0].strip() for line in tried]
     assert places == [f"{tmp_path}/features/x.mat", wrong, gone]
@@ -339,8 +339,8 @@ def test_a_transfer_that_cannot_be_right_is_given_up_for_the_next_place(
     monkeypatch.setattr(fetch, "MOST_BYTES", 1 << 20)
     monkeypatch.setattr(fetch, "SLOW_FOR", 0.2)
     first, second = client.offer("a.mat", answer), client.offer("b.mat", b"")
-    said = client.refuse(message, first, second, size=size)
-    assert f"{second}: features/x.mat: " in said
+    text = client.refuse(message, first, second, size=size)
+    assert f"{second}: features/x.mat: " in text
     assert client.requests == ["a.mat", "b.mat"]
 
 

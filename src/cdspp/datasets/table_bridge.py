@@ -124,21 +124,21 @@ def read_pairs(
     Pairs are matched by identifiers, or row by row if neither file has any.
     """
     tables = [
-        _match_features(read_domain(path, layout, rows.encoder), rows, impute)
-        for path, layout, rows in zip(paths, columns, domains, strict=True)
+        _match_features(read_domain(path, part, rows.encoder), rows, impute)
+        for path, part, rows in zip(paths, columns, domains, strict=True)
     ]
     left, right = tables
     if left.has_ids != right.has_ids:
         table = right if left.has_ids else left
         fault = f"{table.path} has no identifier column, but the other file has one"
-        layout = "Give both files identifiers, or neither, to match row by row."
-        raise DataError(f"--paired: {fault}. {layout}")
+        remedy = "Give both files identifiers, or neither, to match row by row."
+        raise DataError(f"--paired: {fault}. {remedy}")
     if not left.has_ids:
         n_rows = counted(len(left.X), "row")
         if len(left.X) != len(right.X):
             fault = f"{left.path} has {n_rows} and {right.path} {len(right.X)}"
-            layout = "Let row k of both describe the same object, or name identifiers"
-            raise DataError(f"--paired: {fault}. {layout} with --id.")
+            remedy = "Let row k of both describe the same object, or name identifiers"
+            raise DataError(f"--paired: {fault}. {remedy} with --id.")
         return (left.X, right.X), f"paired: {n_rows}"
     for rows in tables:
         rows.require_distinct_ids()

@@ -13,7 +13,7 @@ from cdspp.core.errors import ConfigError
 from cdspp.core.provenance import file_digest
 from cdspp.features.base import Extractor as Extractor
 
-ENTRY_POINTS = "cdspp.extractors"
+PLUGIN_GROUP = "cdspp.extractors"
 
 
 def available_extractors() -> tuple[str, ...]:
@@ -23,7 +23,7 @@ def available_extractors() -> tuple[str, ...]:
     True
     """
     built_in = discovery.find_identifiers(__name__)
-    return tuple(sorted({*built_in, *discovery.plugin_paths(ENTRY_POINTS)}))
+    return tuple(sorted({*built_in, *discovery.plugin_paths(PLUGIN_GROUP)}))
 
 
 def extractor_class(name: str) -> type[Extractor]:
@@ -31,7 +31,7 @@ def extractor_class(name: str) -> type[Extractor]:
 
     ConfigError: there is no such extractor; the message names the nearest one.
     """
-    plugins = discovery.plugin_paths(ENTRY_POINTS)
+    plugins = discovery.plugin_paths(PLUGIN_GROUP)
     path = name if ":" in name else plugins.get(name)
     if path is None or name in discovery.find_identifiers(__name__):
         return discovery.load_named_class(__name__, name, "extractor", *plugins)
