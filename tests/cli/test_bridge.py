@@ -48,8 +48,8 @@ PAIRED = ["--paired", "pa.csv", "pb.csv"]
 
 
 def accuracy(predictions: str) -> float:
-    found = pd.read_csv(predictions)["predicted"].to_numpy()
-    return float(np.mean(found == np.arange(16, 120) % 4))
+    result = pd.read_csv(predictions)["predicted"].to_numpy()
+    return float(np.mean(result == np.arange(16, 120) % 4))
 
 
 @pytest.mark.usefixtures("folder")
@@ -57,8 +57,8 @@ def accuracy(predictions: str) -> float:
 def test_a_fit_takes_the_columns_of_equal_names(capsys: Any, scale: str) -> None:
     told = [*FILES, "--scale", scale, "--output", "o.csv"]
     assert main(["fit", "--method", "shared-columns", *told]) == 0
-    said = capsys.readouterr().out
-    assert "shared: 3 columns have the same name in both: age, chol, slope" in said
+    output = capsys.readouterr().out
+    assert "shared: 3 columns have the same name in both: age, chol, slope" in output
     assert accuracy("o.csv") > 0.6
 
 
@@ -66,9 +66,9 @@ def test_a_fit_takes_the_columns_of_equal_names(capsys: Any, scale: str) -> None
 def test_a_fit_takes_pairs_and_its_model_predicts_new_rows(capsys: Any) -> None:
     told = [*FILES, *PAIRED, "--scale", "standardise", "--output", "o.csv"]
     assert main(["fit", "--method", "paired-map", *told, "--model", "m.npz"]) == 0
-    said = capsys.readouterr().out
-    assert "paired: 50 objects of 50 and 50" in said
-    assert "shared" not in said
+    output = capsys.readouterr().out
+    assert "paired: 50 objects of 50 and 50" in output
+    assert "shared" not in output
     assert accuracy("o.csv") > 0.9
     assert (
         main(["predict", "--model", "m.npz", "--target", "b.csv", "--output", "p"]) == 0
@@ -90,9 +90,9 @@ def test_a_method_without_its_bridge_says_which_option_gives_it(
     method: str, more: list[str], reason: str, capsys: Any
 ) -> None:
     assert main(["fit", "--method", method, *FILES, *more, "--output", "o.csv"]) == 2
-    said = capsys.readouterr().err
-    assert said.count("\n") == 1
-    assert re.search(reason, said)
+    output = capsys.readouterr().err
+    assert output.count("\n") == 1
+    assert re.search(reason, output)
 
 
 @pytest.mark.usefixtures("folder")
@@ -101,9 +101,9 @@ def test_compare_lets_bridged_methods_take_part(capsys: Any) -> None:
     assert main(["compare", *FILES, *PAIRED, "--repeats", "5", *page]) == 0
     exchanged = "paired rows also runs with their partners exchanged"
     assert exchanged in Path("page.html").read_text()
-    said = capsys.readouterr().out
+    output = capsys.readouterr().out
     for word in ("shared columns+", "paired map+", "Over shuffled columns"):
-        assert word in said
+        assert word in output
     none = ["--shared", "none", "--force"]
     assert main(["compare", *FILES, *none, "--repeats", "5", *page]) == 0
     assert exchanged not in Path("page.html").read_text()
@@ -156,12 +156,14 @@ def test_shared_columns_in_other_units_are_named_with_their_own_numbers(
 ) -> None:
     fit = ["fit", "--method", "shared-columns", *FILES, "--scale", "standardise"]
     assert main([*fit, "--output", "o.csv"]) == 0
-    said = capsys.readouterr().out
-    assert said.count("differ in spread") == 1
-    assert "source column length: median 10" in said
-    assert "target column length: median 10." in said
-    assert "--shared length=length*NUMBER, --scale standardise-each or --shared" in said
-    assert "one class" in said or "100.0 % of 40" in said
+    output = capsys.readouterr().out
+    assert output.count("differ in spread") == 1
+    assert "source column length: median 10" in output
+    assert "target column length: median 10." in output
+    assert (
+        "--shared length=length*NUMBER, --scale standardise-each or --shared" in output
+    )
+    assert "one class" in output or "100.0 % of 40" in output
 
 
 @pytest.mark.usefixtures("units")
@@ -178,11 +180,11 @@ def test_units_are_converted_or_each_file_standardised_also_for_new_rows(
     fit = ["fit", "--method", "shared-columns", *FILES, *more, "--strict"]
     assert main([*fit, "--output", "o.csv", "--model", "m.npz"]) == 0
     assert "differ in spread" not in capsys.readouterr().out
-    found = pd.read_csv("o.csv")["predicted"]
-    assert np.mean(found == np.arange(8, 48) % 2) > 0.9
+    result = pd.read_csv("o.csv")["predicted"]
+    assert np.mean(result == np.arange(8, 48) % 2) > 0.9
     new = ["predict", "--model", "m.npz", "--target", "b.csv", "--output", "p.csv"]
     assert main(new) == 0
-    assert pd.read_csv("p.csv")["predicted"][8:].tolist() == found.tolist()
+    assert pd.read_csv("p.csv")["predicted"][8:].tolist() == result.tolist()
 
 
 @pytest.mark.usefixtures("folder")
@@ -224,9 +226,9 @@ def suggestions(said: str) -> list[str]:
 def test_compare_proposes_a_bridge_and_takes_none_in_silence(capsys: Any) -> None:
     chosen = ["--method", "svm-t", "--method", "shared-columns", "--repeats", "5"]
     assert main(["compare", *FILES, *chosen]) == 0
-    said = capsys.readouterr().out
-    assert "shared: 1 column has the same name in both: age" in said
-    length, ids = suggestions(said)
+    output = capsys.readouterr().out
+    assert "shared: 1 column has the same name in both: age" in output
+    length, ids = suggestions(output)
     option = "--shared 'same-names,length_mm=Length (cm)*10'"
     assert length.startswith(
         f"suggestion: {option}: similarity of names 1.00, distance"
@@ -236,9 +238,9 @@ def test_compare_proposes_a_bridge_and_takes_none_in_silence(capsys: Any) -> Non
     )
     assert ids.endswith("add --paired pairs-a.csv pairs-b.csv")
     assert main(["compare", *FILES, *chosen, *shlex.split(option)]) == 0
-    said = capsys.readouterr().out
-    assert suggestions(said) == [ids]
-    assert "differ in spread" not in said
+    output = capsys.readouterr().out
+    assert suggestions(output) == [ids]
+    assert "differ in spread" not in output
 
 
 @pytest.mark.usefixtures("similar")
@@ -267,9 +269,9 @@ def test_the_rows_of_common_ids_become_pairs_as_the_proposal_says(capsys: Any) -
         tables[name].loc[common].to_csv(moved)
         tables[name].drop(common).to_csv(name)
     assert main([*fit, "paired-map", *paired, "--force"]) == 0
-    said = capsys.readouterr()
-    assert "paired: 25 objects of 25 and 25" in said.out
-    assert "left out" not in said.out + said.err
+    output = capsys.readouterr()
+    assert "paired: 25 objects of 25 and 25" in output.out
+    assert "left out" not in output.out + output.err
 
 
 @pytest.mark.usefixtures("units")
@@ -278,14 +280,16 @@ def test_an_answer_of_no_use_is_an_error_where_that_is_asked_for(capsys: Any) ->
     fit = ["fit", "--method", "shared-columns", *how, "--output", "o.csv"]
     with pytest.raises(SystemExit, match="1"):
         main([*fit, "--model", "m.npz"])
-    said = capsys.readouterr()
-    assert "--strict: the fit is degenerate (one class); no file was" in said.out
-    assert "target: 48 rows" in said.out
+    output = capsys.readouterr()
+    assert "--strict: the fit is degenerate (one class); no file was" in output.out
+    assert "target: 48 rows" in output.out
     assert not [*Path().glob("o.csv"), *Path().glob("m.npz")]
     chosen = ["--method", "svm-t", "--method", "shared-columns", "--repeats", "5"]
     with pytest.raises(SystemExit, match="1"):
         main(["compare", *how, *chosen])
-    said = capsys.readouterr()
-    assert "Best bet: target-only, without the source" in said.out
-    assert "--strict: fits of shared columns+, CDSPP+bridge, shared columns" in said.out
+    output = capsys.readouterr()
+    assert "Best bet: target-only, without the source" in output.out
+    assert (
+        "--strict: fits of shared columns+, CDSPP+bridge, shared columns" in output.out
+    )
     assert main(["compare", *how, *chosen, "--shared", EACH_TIMES_TEN]) == 0

@@ -98,42 +98,44 @@ def verified(capsys: Any) -> tuple[int, str]:
         code = main(["verify", "shop.zip"])
     except SystemExit as stopped:
         code = int(str(stopped.code))
-    shown = capsys.readouterr()
-    return code, shown.out + shown.err
+    output = capsys.readouterr()
+    return code, output.out + output.err
 
 
 def test_what_a_bundle_lacks_is_told_with_its_digest(
     bundle: Callable[..., str], capsys: Any
 ) -> None:
-    said, readme = bundle(), members()["shop/README.txt"].decode()
+    output, readme = bundle(), members()["shop/README.txt"].decode()
     for name, text in OWN.items():
         line = f"{hashlib.sha256(text.encode()).hexdigest()}  {name}\n"
-        assert line in said
+        assert line in output
         assert line in readme
         assert f"shop/{name}" not in members()
-    assert f"{GONE}  gone.csv\n" in said
-    assert "theirs.csv" not in said
+    assert f"{GONE}  gone.csv\n" in output
+    assert "theirs.csv" not in output
     assert "shop/theirs.csv" in members()
-    code, said = verified(capsys)
-    assert code == 0, said
-    assert f"Compared {len(members()) - 1} members with SHA256SUMS: all memb" in said
+    code, output = verified(capsys)
+    assert code == 0, output
+    assert f"Compared {len(members()) - 1} members with SHA256SUMS: all memb" in output
 
 
 def test_a_bundle_has_ids_and_labels_of_every_row(bundle: Callable[..., str]) -> None:
     """So docs/guide/two-tables.md says, and that the tables are not in it."""
     bundle()
-    found = members()
-    labels = pd.read_parquet(io.BytesIO(found["shop/results/labels/goods/web.parquet"]))
+    result = members()
+    labels = pd.read_parquet(
+        io.BytesIO(result["shop/results/labels/goods/web.parquet"])
+    )
     assert {"id", "label"} <= {*labels}
-    assert any(name.startswith("shop/results/features/") for name in found)
-    assert not {"shop/web.csv", "shop/texts/left/cup/a.txt"} & found.keys()
+    assert any(name.startswith("shop/results/features/") for name in result)
+    assert not {"shop/web.csv", "shop/texts/left/cup/a.txt"} & result.keys()
 
 
 def test_a_bundle_has_the_inputs_on_demand(bundle: Callable[..., str]) -> None:
     Path("w.txt").write_text("pot 1")  # no table: nobody knows what it was
-    said = bundle("--with-inputs")
-    assert f"{GONE}  gone.csv\n" in said
-    assert "web.csv" not in said
+    message = bundle("--with-inputs")
+    assert f"{GONE}  gone.csv\n" in message
+    assert "web.csv" not in message
     assert {f"shop/{name}" for name in OWN} <= members().keys()
     Path("web.csv").write_text("another\n")
     assert "  web.csv\n" in bundle("--with-inputs", "--force")
@@ -152,11 +154,11 @@ SCORES = "results/shop/scores/goods.parquet"
 
 
 @pytest.mark.parametrize(
-    ("what", "name"),
+    ("change", "name"),
     [
-        *(("replaced", name) for name in (*share.TEXTS, SCORES)),
-        ("removed", "references.bib"),
-        ("added", "study.json"),
+        *(("replace", name) for name in (*share.TEXTS, SCORES)),
+        ("remove", "references.bib"),
+        ("add", "study.json"),
     ],
 )
 def test_a_member_that_is_not_as_listed_is_named_and_nothing_is_unpacked(
@@ -164,22 +166,22 @@ def test_a_member_that_is_not_as_listed_is_named_and_nothing_is_unpacked(
     monkeypatch: pytest.MonkeyPatch,
     capsys: Any,
     name: str,
-    what: str,
+    change: str,
 ) -> None:
     bundle()
-    found, place = members(), f"shop/{name}"
-    if what == "replaced":
-        found[place] += b" "
-    elif what == "removed":
-        del found[place]
+    result, place = members(), f"shop/{name}"
+    if change == "replace":
+        result[place] += b" "
+    elif change == "remove":
+        del result[place]
     else:
         place += ".bin"
-        found[place] = bytes(10**7)
-    write(found)
+        result[place] = bytes(10**7)
+    write(result)
     monkeypatch.setattr(share, "extract", None)  # not to be called
-    code, said = verified(capsys)
+    code, output = verified(capsys)
     assert code == 1
-    assert f"shop.zip: {place} was {what} since SHA256SUMS was written.\n" in said
+    assert f"shop.zip: {place} is not as in the list SHA256SUMS.\n" in output
 
 
 def test_members_that_need_more_than_half_of_the_disk_are_refused_unread(
@@ -190,23 +192,23 @@ def test_members_that_need_more_than_half_of_the_disk_are_refused_unread(
     for free, expected in ((2 * total, 0), (2 * total - 2, 2)):
         usage = SimpleNamespace(free=free)
         monkeypatch.setattr(share.shutil, "disk_usage", lambda path, u=usage: u)
-        code, said = verified(capsys)
-        assert code == expected, said
-    assert f"its members take {total} bytes" in said
+        code, output = verified(capsys)
+        assert code == expected, output
+    assert f"its members take {total} bytes" in output
 
 
 def test_a_bundle_of_version_0_2_is_checked_without_a_list(
     bundle: Callable[..., str], capsys: Any
 ) -> None:
     bundle()
-    found = members()
-    del found["shop/SHA256SUMS"]
-    write(found | {"shop/bomb.bin": b"", "odd": b""})
-    _, said = verified(capsys)
-    assert "No member was compared: shop.zip has no SHA256SUMS" in said
+    result = members()
+    del result["shop/SHA256SUMS"]
+    write(result | {"shop/bomb.bin": b"", "odd": b""})
+    _, output = verified(capsys)
+    assert "No member was compared: shop.zip has no SHA256SUMS" in output
     # That version packed no predictions of other programs, which the report names.
-    assert "theirs.csv: this input of the report is missing" in said
-    assert "1 difference" in said
+    assert "theirs.csv: this input of the report is missing" in output
+    assert "1 difference" in output
 
 
 def test_no_archive_or_another_one_is_refused(
@@ -237,13 +239,13 @@ def test_a_study_file_that_is_not_of_the_report_is_named(
     bundle: Callable[..., str], capsys: Any
 ) -> None:
     bundle()
-    found = members()
-    study = json.loads(found["shop/study.json"])
-    found["shop/study.json"] = json.dumps(study | {"seed": 8}).encode()
-    write(listed(found))
-    code, said = verified(capsys)
+    result = members()
+    study = json.loads(result["shop/study.json"])
+    result["shop/study.json"] = json.dumps(study | {"seed": 8}).encode()
+    write(listed(result))
+    code, output = verified(capsys)
     assert code == 1
-    assert "shop.zip: study.json is not the study of the report.\n" in said
+    assert "shop.zip: study.json is not the study of the report.\n" in output
 
 
 def test_a_member_in_front_hides_no_list(
@@ -251,9 +253,9 @@ def test_a_member_in_front_hides_no_list(
 ) -> None:
     bundle()
     write({"a/first.txt": b"", **members()})
-    code, said = verified(capsys)
+    code, output = verified(capsys)
     assert code == 1
-    assert "shop.zip: a/first.txt was added since SHA256SUMS was written.\n" in said
+    assert "shop.zip: a/first.txt is not as in the list SHA256SUMS.\n" in output
 
 
 DIGESTS = "shop/results/shop/report/digests.json"
@@ -264,29 +266,29 @@ def test_digests_of_another_type_are_a_fault_in_one_line(
     bundle: Callable[..., str], capsys: Any, key: str
 ) -> None:
     bundle()
-    found = members()
-    content = json.loads(found[DIGESTS])
+    result = members()
+    content = json.loads(result[DIGESTS])
     for value in (None, [], 5):
-        found[DIGESTS] = json.dumps(content | {key: value}).encode()
-        write(listed(found))
-        code, said = verified(capsys)
+        result[DIGESTS] = json.dumps(content | {key: value}).encode()
+        write(listed(result))
+        code, output = verified(capsys)
         assert code == 1
-        assert "digests.json: expected the digests of a report, but " in said
+        assert "digests.json: expected the digests of a report, but " in output
 
 
 def test_a_name_in_an_archive_is_no_command_to_the_terminal(
     bundle: Callable[..., str], capsys: Any
 ) -> None:
     bundle()
-    found = members()
-    content = json.loads(found[DIGESTS])
+    result = members()
+    content = json.loads(result[DIGESTS])
     content["files"]["shop/\x1b[2J"] = 64 * "0"
-    found[DIGESTS] = json.dumps(content).encode()
-    write(listed(found))
-    code, said = verified(capsys)
+    result[DIGESTS] = json.dumps(content).encode()
+    write(listed(result))
+    code, output = verified(capsys)
     assert code == 1
-    assert "\x1b" not in said
-    assert r"\x1b[2J" in said
+    assert "\x1b" not in output
+    assert r"\x1b[2J" in output
 
 
 @pytest.mark.parametrize("extra", [{"trials": 5}, {"trials": ["x"]}, {"dataset": 5}])

@@ -52,32 +52,34 @@ def test_the_answer_comes_first_then_a_table_and_two_commands(
     told = tmp_path / "answer.json"
     chosen = ["--method", "cdspp-sup", "--csv", str(csv), "--json", str(told)]
     assert main([*files, *chosen, "--page", str(page)]) == 0
-    said = unwrapped(capsys.readouterr().out)
-    assert said[0].startswith("Best bet: ")
-    assert said[1].startswith("Evidence: ")
-    assert said[2].startswith(("To settle it, ", "Both fits label "))
-    assert said[4].split()[:3] == ["Method", "Uses", "Accuracy,"]
-    assert {line.split()[0] for line in said[5:8]} == {
+    output = unwrapped(capsys.readouterr().out)
+    assert output[0].startswith("Best bet: ")
+    assert output[1].startswith("Evidence: ")
+    assert output[2].startswith(("To settle it, ", "Both fits label "))
+    assert output[4].split()[:3] == ["Method", "Uses", "Accuracy,"]
+    assert {line.split()[0] for line in output[5:8]} == {
         *("CDSPP", "CDSPP_sup", "target-only")
     }
-    assert max(map(len, said[4:8])) <= 100
-    assert said[9] == "To deploy it:"
-    assert said[10].startswith("  cdspp fit --method ")
-    assert said[11] == "To settle it, draw rows to label:"
-    assert said[12].endswith(" --method cdspp-sup --rows-to-label rows-to-label.csv")
-    assert said[14].startswith("target: 64 rows, 16 labelled in 4 classes")
-    assert said[15].startswith("source: 80 rows, 80 labelled in 4 classes")
-    assert all("columns standardised" in line for line in said[14:16])
-    assert said[-1] == f"Page: {page}"
+    assert max(map(len, output[4:8])) <= 100
+    assert output[9] == "To deploy it:"
+    assert output[10].startswith("  cdspp fit --method ")
+    assert output[11] == "To settle it, draw rows to label:"
+    assert output[12].endswith(" --method cdspp-sup --rows-to-label rows-to-label.csv")
+    assert output[14].startswith("target: 64 rows, 16 labelled in 4 classes")
+    assert output[15].startswith("source: 80 rows, 80 labelled in 4 classes")
+    assert all("columns standardised" in line for line in output[14:16])
+    assert output[-1] == f"Page: {page}"
     text, _ = read_page(page)
-    assert all(escape(line.strip()) in text for line in (*said[:3], said[10], said[12]))
+    assert all(
+        escape(line.strip()) in text for line in (*output[:3], output[10], output[12])
+    )
     assert text.count('class="interval"') == 2
     assert "Why: every method" not in text
     assert "http" not in text.partition("</head>")[2]
     assert len(pd.read_csv(csv)) == 3
     answer = json.loads(told.read_text())
     assert answer["schema_version"] == 1
-    assert answer["next_steps"] == [said[k].strip() for k in (10, 12)]
+    assert answer["next_steps"] == [output[k].strip() for k in (10, 12)]
 
 
 def test_why_adds_the_controls_to_terminal_page_and_table(
@@ -86,11 +88,11 @@ def test_why_adds_the_controls_to_terminal_page_and_table(
     csv, page = tmp_path / "gains.csv", tmp_path / "compare.html"
     chosen = ["--method", "svm-t", "--method", "cdspp", "--repeats", "5", "--why"]
     assert main([*files, *chosen, "--csv", str(csv), "--page", str(page)]) == 0
-    said = capsys.readouterr().out.splitlines()
-    assert any(line.startswith("CDSPP") and "helps" in line for line in said) or any(
-        line.startswith("CDSPP") and "undecided" in line for line in said
+    output = capsys.readouterr().out.splitlines()
+    assert any(line.startswith("CDSPP") and "helps" in line for line in output) or any(
+        line.startswith("CDSPP") and "undecided" in line for line in output
     )
-    heading = next(line for line in said if "Verdict" in line)
+    heading = next(line for line in output if "Verdict" in line)
     assert "Over swapped classes" in heading
     gains = pd.read_csv(csv)
     assert gains["state"].nunique() == 7
@@ -119,16 +121,16 @@ def test_labels_of_rows_settle_the_bet_and_join_the_fit(
     rows.loc[:5, "label"] = rows.loc[:5, candidate]
     rows.to_csv("rows.csv", index=False)
     assert main(shlex.split(again)[1:]) == 0
-    said = capsys.readouterr().out
-    assert "Evidence: settled. Of 6 rows that you labelled, only" in said
-    assert "rows.csv: rows that the test counted are now marked" in said
+    output = capsys.readouterr().out
+    assert "Evidence: settled. Of 6 rows that you labelled, only" in output
+    assert "rows.csv: rows that the test counted are now marked" in output
     kept = pd.read_csv("rows.csv", dtype=str, keep_default_na=False)
     assert kept["tested"].tolist() == ["yes"] * 6 + [""] * 3
     kept.loc[6:, "label"] = "c0"  # later labels join the fit only
     kept.to_csv("rows.csv", index=False)
     assert main(shlex.split(again)[1:]) == 0
     assert "Of 6 rows that you labelled" in capsys.readouterr().out
-    fit = next(line for line in said.splitlines() if line.startswith("  cdspp fit"))
+    fit = next(line for line in output.splitlines() if line.startswith("  cdspp fit"))
     assert f"--method {candidate}" in fit
     assert main(shlex.split(fit)[1:]) == 0
     assert "25 labelled" in capsys.readouterr().out
@@ -153,9 +155,9 @@ def test_one_label_of_a_class_is_an_open_bet(
 ) -> None:
     (tmp_path / "target.csv").write_text("a,label\n1,c0\n2,c1\n3,\n")
     assert main(files) == 0
-    said = capsys.readouterr().out
-    assert "Best bet: target-only, without the source." in said
-    assert "Evidence: open, because a class has one labelled row" in said
+    output = capsys.readouterr().out
+    assert "Best bet: target-only, without the source." in output
+    assert "Evidence: open, because a class has one labelled row" in output
 
 
 def test_files_are_read_as_fit_reads_them(
@@ -171,9 +173,9 @@ def test_files_are_read_as_fit_reads_them(
     assert main([*files, *common, "--drop", "note"]) == 2
     assert "--impute" in capsys.readouterr().err
     assert main([*files, *common, "--drop", "note", "--impute"]) == 0
-    said = capsys.readouterr().out
-    assert "1 number imputed" in said
-    assert "4 in common" in said
+    output = capsys.readouterr().out
+    assert "1 number imputed" in output
+    assert "4 in common" in output
 
 
 def test_the_table_and_the_sentence_need_no_optional_package(
@@ -187,9 +189,10 @@ def test_the_table_and_the_sentence_need_no_optional_package(
     chosen = ["--method", "cdspp", "--repeats", "5"]
     assert main([*files, *chosen]) == 0
     assert unwrapped(capsys.readouterr().out)[4].startswith("Method")
-    hidden, found = {"jinja2", "torch"}, importlib.util.find_spec
+    hidden, result = {"jinja2", "torch"}, importlib.util.find_spec
     monkeypatch.setattr(
-        "importlib.util.find_spec", lambda name: None if name in hidden else found(name)
+        "importlib.util.find_spec",
+        lambda name: None if name in hidden else result(name),
     )
     assert main([*files, *chosen, "--page", str(tmp_path / "page.html")]) == 2
     assert capsys.readouterr().err == (
@@ -260,7 +263,7 @@ def test_the_next_steps_have_the_columns_and_the_source_that_were_asked_for() ->
     given |= {"paired": ["p.csv", "q.csv"], "labelled": [], "method": ["tit"]}
     given |= {"scale": "pca", "repeats": 9, "seed": 0, "rows_to_label": None}
     arguments = argparse.Namespace(**given)
-    found: Any = SimpleNamespace(
+    result: Any = SimpleNamespace(
         uses_source=True,
         best_bet="cdspp",
         can_be_settled=True,
@@ -270,7 +273,7 @@ def test_the_next_steps_have_the_columns_and_the_source_that_were_asked_for() ->
         "--source 'a b.csv' --target t.csv --label kind --target-id nr --categories "
         "one-hot --drop x --keep-label NA --impute --shared a=b --paired p.csv q.csv"
     )
-    assert [*_next_steps(arguments, found, target)] == [
+    assert [*_next_steps(arguments, result, target)] == [
         f"cdspp fit --method cdspp --scale pca {files} --output predictions.csv "
         "--model model.npz",
         f"cdspp compare {files} --scale pca --method tit --repeats 9 --rows-to-label "
@@ -313,8 +316,8 @@ def test_classes_that_cannot_be_compared_are_named(
     values = np.random.default_rng(0).random(20)
     names = ["malignant", "benign"] * 10
     files = {"source": names, "target": labels * 5 + [""] * 10}
-    for name, found in files.items():
-        table = pd.DataFrame({f"f-{name}": values, "label": found})
+    for name, result in files.items():
+        table = pd.DataFrame({f"f-{name}": values, "label": result})
         table.to_csv(tmp_path / f"{name}.csv", index=False)
     asked = [f"--{name}={tmp_path / name}.csv" for name in files]
     assert main(["compare", *asked]) == 2
@@ -330,7 +333,7 @@ def test_a_source_of_one_class_is_named_before_any_fit(
     path = tmp_path / "source.csv"
     pd.read_csv(path).assign(label="c1").to_csv(path, index=False)
     assert main(files) == 2
-    said = capsys.readouterr().err
-    assert "source.csv: all rows are of the class 'c1', " in said
-    assert "target.csv has the classes c0, c1, c2, c3. A source needs at" in said
-    assert "fits" not in said
+    output = capsys.readouterr().err
+    assert "source.csv: all rows are of the class 'c1', " in output
+    assert "target.csv has the classes c0, c1, c2, c3. A source needs at" in output
+    assert "fits" not in output

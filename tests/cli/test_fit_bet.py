@@ -51,29 +51,29 @@ def test_without_a_method_the_bet_is_fitted_and_the_model_keeps_the_reason(
     files = [f"--{name}={folder / name}.csv" for name in ("source", "target")]
     written = [f"--output={folder}/out.csv", f"--model={folder}/model.npz"]
     assert main(["fit", *files, *written]) == 0
-    said = capsys.readouterr().out.splitlines()
-    found = compare(
+    output = capsys.readouterr().out.splitlines()
+    result = compare(
         PROBLEM.X,
         np.where(PROBLEM.unlabelled, "", NAMES[PROBLEM.truth]),
         source=SourceDomain(PROBLEM.source.X, NAMES[PROBLEM.source.y]),
     )
-    assert said[:2] == found.lines[:2]
-    assert said[2] == (
-        f"Method: {found.best_bet}, the bet; --scale standardise (0.2.0 used --method "
+    assert output[:2] == result.lines[:2]
+    assert output[2] == (
+        f"Method: {result.best_bet}, the bet; --scale standardise (0.2.0 used --method "
         "cdspp --scale none)."
     )
     scaling, source = scale_domains("standardise", PROBLEM.X, PROBLEM.source)
-    model = make(found.best_bet)
+    model = make(result.best_bet)
     model.fit(scaling.apply(PROBLEM.X), PROBLEM.y, source=source)
     assert predicted(folder) == NAMES[model.history_[-1].prediction].tolist()
     new = [f"--model={folder}/model.npz", f"--target={folder}/new.csv"]
     assert main(["predict", *new, f"--output={folder}/new-labels.csv"]) == 0
-    shown = capsys.readouterr().out.splitlines()[0]
+    text = capsys.readouterr().out.splitlines()[0]
     n_labelled = np.sum(~PROBLEM.unlabelled)
-    assert shown == (
-        f"model: {found.best_bet}, fitted on {date.today()} to {n_labelled} labelled "
-        f"rows; the best bet ({found.candidate} is better than target-only with a "
-        f"probability of {100 * found.probability:.0f} %; evidence: {found.evidence})"
+    assert text == (
+        f"model: {result.best_bet}, fitted on {date.today()} to {n_labelled} labelled "
+        f"rows; the best bet ({result.candidate} is better than target-only with a "
+        f"probability of {100 * result.probability:.0f} %; evidence: {result.evidence})"
     )
 
 
@@ -89,15 +89,15 @@ def test_a_fit_with_more_labels_says_what_changed(folder: Path, capsys: Any) -> 
     table.to_csv(folder / "target.csv", index=False)
     source = [f"--source={folder}/source.csv"]
     assert main(["fit", *source, *target, *written, "--force"]) == 0
-    said = capsys.readouterr().out
+    output = capsys.readouterr().out
     new = dict(zip(predicted(folder, "id"), predicted(folder), strict=True))
     moved = sum(old[name] != label for name, label in new.items())
     n_labelled = np.sum(~PROBLEM.unlabelled)
     assert (
-        f"{n_labelled} to {n_labelled + 9} labelled rows; still target-only; " in said
+        f"{n_labelled} to {n_labelled + 9} labelled rows; still target-only; " in output
     )
-    assert f"{moved} of {len(new)} predictions changed." in said
-    assert "Then: chosen because no source was given. Now: the best bet" in said
+    assert f"{moved} of {len(new)} predictions changed." in output
+    assert "Then: chosen because no source was given. Now: the best bet" in output
 
 
 def test_a_fit_without_a_source_is_of_the_target_alone(

@@ -165,25 +165,25 @@ def test_labels_of_an_npz_may_lack_as_numbers_do(folder: Path) -> None:
 def test_what_was_read_is_said_in_a_line_a_file(folder: Path, capsys: Any) -> None:
     (folder / "source.csv").write_text("label,a,b\ncat,1,2\ndog,2,1\nant,3,3\n")
     assert fit(folder, "--method", "cdspp-sup") == 0
-    said = capsys.readouterr().out.splitlines()
-    assert said[0].startswith(f"target: {len(PROBLEM.X)} rows, ")
-    assert said[0].endswith(
+    output = capsys.readouterr().out.splitlines()
+    assert output[0].startswith(f"target: {len(PROBLEM.X)} rows, ")
+    assert output[0].endswith(
         f"labelled in 4 classes, {PROBLEM.X.shape[1]} features, no scaling"
     )
-    assert said[1] == (
+    assert output[1] == (
         "source: 3 rows, 3 labelled in 3 classes, 2 features, no scaling; "
         "classes: 3 in common"
     )
-    assert said[2] == "note: CDSPPSup: class bee in the target only."
-    assert said[-2].endswith(f"predictions: {folder / 'out.csv'}")
-    assert said[-1] == "To label new rows later, fit again with --model FILE --force"
+    assert output[2] == "note: CDSPPSup: class bee in the target only."
+    assert output[-2].endswith(f"predictions: {folder / 'out.csv'}")
+    assert output[-1] == "To label new rows later, fit again with --model FILE --force"
 
 
 def test_where_all_rows_have_a_label_that_is_said(folder: Path, capsys: Any) -> None:
     write_csv(folder / "target.csv", PROBLEM.X, label=NAMES[PROBLEM.truth])
     assert fit(folder) == 0
-    said = capsys.readouterr().out
-    assert "note: every target row has a label: there is nothing to predict." in said
+    output = capsys.readouterr().out
+    assert "note: every target row has a label: there is nothing to predict." in output
     assert predicted(folder) == []
 
 
@@ -395,9 +395,9 @@ def test_a_wrong_name_of_a_column_is_one_line(
     text = (folder / "target.csv").read_text().replace("today", "1")
     (folder / "target.csv").write_text(text)
     assert fit(folder, *arguments) == 2
-    said = capsys.readouterr().err
-    assert message in said
-    assert said.count("\n") == 1
+    output = capsys.readouterr().err
+    assert message in output
+    assert output.count("\n") == 1
 
 
 def test_missing_numbers_are_imputed_where_asked_for(folder: Path, capsys: Any) -> None:
@@ -436,14 +436,14 @@ def test_a_scale_holds_for_both_files_and_for_new_rows(
     model, new = folder / "model.npz", folder / "new.csv"
     assert fit(folder, "--scale", kind, "--model", str(model)) == 0
     rows = [read_domain(folder / f"{name}.csv").X for name in ("target", "source")]
-    X, X_source = (fit_scaling(kind, found).apply(found) for found in rows)
+    X, X_source = (fit_scaling(kind, result).apply(result) for result in rows)
     expected = CDSPP().fit(
         X, PROBLEM.y, source=SourceDomain(X_source, PROBLEM.source.y)
     )
     assert predicted(folder) == NAMES[expected.history_[-1].prediction].tolist()
-    said = capsys.readouterr().out.splitlines()
+    output = capsys.readouterr().out.splitlines()
     shown = {"unit": "rows scaled to unit", "standardise": "columns standardised"}
-    assert all(shown.get(kind, "PCA to ") in line for line in said[:2])
+    assert all(shown.get(kind, "PCA to ") in line for line in output[:2])
     assert run("predict", model=model, target=new, output=folder / "out.csv") == 0
     assert predicted(folder) == NAMES[expected.predict(X[::2])].tolist()
     assert shown.get(kind, "PCA to ") in capsys.readouterr().out
@@ -454,8 +454,8 @@ def test_a_method_whose_package_is_missing_says_what_to_install(
 ) -> None:
     monkeypatch.setitem(sys.modules, "torch", None)
     assert fit(folder, "--method", "stn") == 2
-    said = capsys.readouterr().err
-    assert said == (
+    output = capsys.readouterr().err
+    assert output == (
         "cdspp: error: the method stn needs torch, which is not installed: "
         "pip install 'cdspp[networks]'\n"
     )
@@ -485,10 +485,10 @@ def test_two_messy_tables_become_predictions_by_options_alone(
         assert part in source
     assert source.partition(";")[0].endswith("1 number imputed")
     assert "true and false as 1 and 0: ok, dates as days since 1970: seen" in target
-    found = pd.read_csv(files["output"])
-    assert found["id"].tolist() == [4, 5, 6, 7]
+    result = pd.read_csv(files["output"])
+    assert result["id"].tolist() == [4, 5, 6, 7]
     new = pd.read_csv(files["target"], dtype=str).drop(columns="dx")
     new[["seen", "ok", "dose", "nr"]].to_csv(tmp_path / "new.csv", index=False)
     output = tmp_path / "more.csv"
     assert run("predict", model=model, target=tmp_path / "new.csv", output=output) == 0
-    assert pd.read_csv(output)["predicted"][4:].tolist() == found["predicted"].tolist()
+    assert pd.read_csv(output)["predicted"][4:].tolist() == result["predicted"].tolist()

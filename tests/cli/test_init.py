@@ -64,11 +64,11 @@ def test_a_folder_of_images_becomes_a_study_that_is_checked(
         "Next: cdspp run mine.yaml --cores 8",
     ]
     text = Path("mine.yaml").read_text()
-    found = yaml.safe_load(text)
+    result = yaml.safe_load(text)
     opening = {"study": "mine", "preset": "quick", "reference": "cdspp"}
-    assert opening.items() <= found.items()
-    assert found["datasets"] == [{"id": "mine", "folder": "photos"}]
-    [benchmark] = found["benchmarks"]
+    assert opening.items() <= result.items()
+    assert result["datasets"] == [{"id": "mine", "folder": "photos"}]
+    [benchmark] = result["benchmarks"]
     assert benchmark["tasks"] == ["phone_web"]
     assert benchmark["source_view"] == "sift-words"
     assert benchmark["target_view"] == "alexnet"
@@ -195,10 +195,10 @@ def test_class_folders_that_look_alike_are_named_by_init_and_by_plan(
     arguments = ["init", "notes", "--folder", "notes"]
     assert main(arguments) == 0
     Path("notes/us", TWO_FORMS[0]).rename(Path("notes/us", TWO_FORMS[1]))
-    said = r"'caf\xe9' (en), 'cafe\u0301' (us)"
+    message = r"'caf\xe9' (en), 'cafe\u0301' (us)"
     for command in (["plan", "notes.yaml"], [*arguments, "--force"]):
         assert main(command) == 2
-        assert said in capsys.readouterr().err
+        assert message in capsys.readouterr().err
     assert main([*arguments, "--force", "--keep-label", TWO_FORMS[0]]) == 0
     assert main(["plan", "notes.yaml"]) == 0
 
@@ -225,19 +225,19 @@ def test_tables_become_a_data_set_with_its_columns(away: Path) -> None:
     field = {**lab, "species": ["a", "b", "b", "a"], "f": ["1", "", "3", "4"]}
     write_table(Path("lab.csv"), lab)
     write_table(Path("field.csv"), field)
-    found = read_tables(
+    result = read_tables(
         "plants",
         [("Lab", "lab.csv"), ("field", "field.csv")],
         [Columns("species", "sample", ("date",), ("label",))] * 2,
     )
-    assert str(found).splitlines() == [
+    assert str(result).splitlines() == [
         "plants: tables, 2 domains, 2 classes in common",
         "  lab (Lab, lab.csv): 4 rows, 4 labelled in 2 classes, 1 feature",
         "  field (field.csv): 4 rows, 4 labelled in 2 classes, 1 feature, 1 row "
         "without any number (first: record 3), 1 number missing, to be imputed",
         "  shared: 1 column has the same name in both: f",
     ]
-    text = study_text("plants", found)
+    text = study_text("plants", result)
     for part in (
         "datasets:\n"
         "  - id: plants\n"
@@ -263,16 +263,16 @@ def test_columns_that_tables_share_become_a_bridge_with_its_methods(
     write_table(Path("field.csv"), FIELD | {"mass": "12345", "age": "97531"})
     init = ["init", "mini", "--table", "lab=lab.csv", "--table", "field=field.csv"]
     assert main(init) == 0
-    said = capsys.readouterr().out
-    assert "  shared: 2 columns have the same name in both: age, mass\n" in said
+    output = capsys.readouterr().out
+    assert "  shared: 2 columns have the same name in both: age, mass\n" in output
     text = Path("mini.yaml").read_text()
-    found = yaml.safe_load(text)
-    assert found["benchmarks"][0]["bridge"] == {"shared_columns": "same-names"}
-    assert found["add"] == ["shared-columns", "shared-columns-plus", "cdspp-bridge"]
+    result = yaml.safe_load(text)
+    assert result["benchmarks"][0]["bridge"] == {"shared_columns": "same-names"}
+    assert result["add"] == ["shared-columns", "shared-columns-plus", "cdspp-bridge"]
     assert main(["plan", "mini.yaml"]) == 0
     assert "bridge" not in caplog.text
     planned = capsys.readouterr().out
-    assert all(f"\n{name} " in planned for name in found["add"])
+    assert all(f"\n{name} " in planned for name in result["add"])
     assert len({len(line) for line in planned.splitlines()[:10]}) == 1
     Path("mini.yaml").write_text(text.replace("add: ", "# add: "))
     assert main(["plan", "mini.yaml"]) == 0
@@ -337,24 +337,24 @@ def test_proposals_are_comments_which_hold_once_they_are_none(
     init = write_similar(*n_labelled, lab=same, field=same)
     assert main(init) == 0
     text = Path("mini.yaml").read_text()
-    found = yaml.safe_load(text)
-    assert found["benchmarks"][0].get("bridge", {}) == (
+    result = yaml.safe_load(text)
+    assert result["benchmarks"][0].get("bridge", {}) == (
         {"shared_columns": "same-names"} if same else {}
     )
-    assert "paired" not in found["datasets"][0]
+    assert "paired" not in result["datasets"][0]
     assert "# similarity of names 1.00, distance of contents 0." in text
     text = PROPOSED.sub(r"\1", text.replace("shared_columns: same-names", ""))
     Path("mini.yaml").write_text(text)
-    found = yaml.safe_load(text)
-    bridge = found["benchmarks"][0]["bridge"]
+    result = yaml.safe_load(text)
+    bridge = result["benchmarks"][0]["bridge"]
     assert bridge["shared_columns"] == [*([name] * 2 for name in same), PAIR]
     in_both = n_labelled == (50, 40)
     assert bridge.get("paired_rows", 0) == 30 * in_both
-    assert found["datasets"][0].get("paired", False) == in_both
-    assert {"shared-columns", "cdspp-bridge"} <= {*found["add"]}
+    assert result["datasets"][0].get("paired", False) == in_both
+    assert {"shared-columns", "cdspp-bridge"} <= {*result["add"]}
     assert main(["plan", "mini.yaml"]) == 0
     planned = capsys.readouterr().out
-    assert all(f"\n{name} " in planned for name in found["add"])
+    assert all(f"\n{name} " in planned for name in result["add"])
 
 
 def test_proposals_are_of_the_source_and_the_target_that_are_asked_for(
@@ -371,10 +371,10 @@ def test_keys_that_say_nothing_are_left_out_and_rows_may_lack_labels(
         ("lab", write_table(Path("lab.csv"), LAB)),
         ("field", write_table(Path("field.csv"), FIELD)),
     ]
-    found = read_tables("plants", tables, [Columns()] * len(tables))
-    assert set(found.entry) == {"id", "tables"}
-    assert found.sizes["field"] == {"a": 2, "b": 2}
-    assert "5 rows, 4 labelled in 2 classes" in str(found)
+    result = read_tables("plants", tables, [Columns()] * len(tables))
+    assert set(result.entry) == {"id", "tables"}
+    assert result.sizes["field"] == {"a": 2, "b": 2}
+    assert "5 rows, 4 labelled in 2 classes" in str(result)
 
 
 @pytest.mark.parametrize(
@@ -406,8 +406,8 @@ def test_problems_of_tables_are_named(
 def test_what_yaml_would_misread_is_quoted(away: Path) -> None:
     sizes = {"1": {"a": 9, "b": 9}, "2": {"a": 9, "b": 9}}
     path = 'my "photos", {all}: of #1'
-    found = StudyData("images", sizes, {"id": "on", "folder": path}, ())
-    written = yaml.safe_load(study_text("on", found))
+    result = StudyData("images", sizes, {"id": "on", "folder": path}, ())
+    written = yaml.safe_load(study_text("on", result))
     assert written["study"] == "on"
     assert written["datasets"] == [{"id": "on", "folder": path}]
     [benchmark] = written["benchmarks"]
@@ -432,8 +432,8 @@ def test_label_counts_fit_the_classes(
         "s": dict(zip("ab", source, strict=True)),
         "t": dict(zip("ab", target, strict=True)),
     }
-    found = StudyData("images", sizes, {}, ())
-    assert tuple(found.labels().values()) == labels
+    result = StudyData("images", sizes, {}, ())
+    assert tuple(result.labels().values()) == labels
     assert np.isfinite(labels).all()
 
 
@@ -474,12 +474,12 @@ def test_a_study_names_the_faults_of_all_tables_by_its_own_keys(
         Path(f"{name}.csv").write_text("exam day,f,label\nmon,1,a\ntue,2,b\n")
     Path("s.yaml").write_text(BY_HAND)
     assert main(["plan", "s.yaml"]) == 2
-    told = capsys.readouterr().err
-    assert "lab.csv: column 'exam day' holds text" in told
-    assert "field.csv: column 'exam day' holds text" in told
-    assert "columns.categories one-hot or frequency" in told
-    assert "drop: ['exam day']" in told
-    assert "--" not in told
+    output = capsys.readouterr().err
+    assert "lab.csv: column 'exam day' holds text" in output
+    assert "field.csv: column 'exam day' holds text" in output
+    assert "columns.categories one-hot or frequency" in output
+    assert "drop: ['exam day']" in output
+    assert "--" not in output
 
 
 @pytest.mark.parametrize(

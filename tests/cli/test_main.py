@@ -58,21 +58,25 @@ def test_an_optional_package_that_is_missing_is_one_line(
 def test_commands_of_a_study_advise_what_has_all_that_they_use(
     repository: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any
 ) -> None:
-    def lacking(files: list[str], **_: Any) -> str:
+    def lacking(files: list[str]) -> None:
         raise ModuleNotFoundError("No module named 'yaml'", name="yaml")
 
     monkeypatch.chdir(repository)
-    monkeypatch.setattr(study, "status_text", lacking)
+    monkeypatch.setattr(study, "read_study", lacking)
     assert main(["status"]) == 2
-    said = "this needs yaml, which is not installed: pip install 'cdspp[workflow]'\n"
-    assert capsys.readouterr().err.endswith(said)
+    message = "this needs yaml, which is not installed: pip install 'cdspp[workflow]'\n"
+    assert capsys.readouterr().err.endswith(message)
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     assert main(["init", "mine", "--folder", "photos"]) == 2
-    said = "cdspp init needs jinja2, which is not installed: pip install 'cdspp[workfl"
-    assert said in capsys.readouterr().err
+    message = (
+        "cdspp init needs jinja2, which is not installed: pip install 'cdspp[workfl"
+    )
+    assert message in capsys.readouterr().err
     assert main(["run", "mine.yaml", "--", "--dry-run"]) == 2
-    said = "cdspp run needs snakemake, which is not installed: pip install 'cdspp[workf"
-    assert said in capsys.readouterr().err
+    message = (
+        "cdspp run needs snakemake, which is not installed: pip install 'cdspp[workf"
+    )
+    assert message in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
@@ -128,11 +132,11 @@ def test_splits_that_are_not_made_yet_are_answered_with_one_command(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     assert main(["export-splits", "resources/studies/office-caltech.yaml"]) == 2
-    said = capsys.readouterr().err
+    output = capsys.readouterr().err
     assert re.search(
-        r"do not exist yet \(\d+ files, first results/features/\S+\)", said
+        r"do not exist yet \(\d+ files, first results/features/\S+\)", output
     )
-    assert "office-caltech.yaml --cores 8 -- --until split results/features/" in said
+    assert "office-caltech.yaml --cores 8 -- --until split results/features/" in output
     assert not list(tmp_path.iterdir())
 
 

@@ -57,8 +57,8 @@ def test_columns_of_arrays_are_found_by_name_in_any_order(capsys: Any) -> None:
     assert predict("reversed.npz") == expected
     assert "position" not in capsys.readouterr().out
     assert predict("new.npz") == expected
-    said = capsys.readouterr().out
-    assert "note: new.npz has no column names: columns are matched by pos" in said
+    output = capsys.readouterr().out
+    assert "note: new.npz has no column names: columns are matched by pos" in output
     other = NAMES.copy()
     other[0] = "taste"
     np.savez("other.npz", X=X[NEW], features=other)
@@ -78,8 +78,8 @@ def test_a_model_of_arrays_without_names_says_that_columns_are_by_position(
     assert predict("new.csv") > 0.85
     assert "note: the model has no column names: columns are" in capsys.readouterr().out
     assert predict("reversed.npz") < 0.6
-    said = capsys.readouterr().out
-    assert "are outside the range of the fit (proline: 100 % outside" in said
+    output = capsys.readouterr().out
+    assert "are outside the range of the fit (proline: 100 % outside" in output
 
 
 @pytest.mark.usefixtures("folder")
@@ -93,11 +93,11 @@ def test_columns_unlike_those_of_the_fit_are_named(capsys: Any) -> None:
     other["proline"] *= 100
     other.to_csv("other.csv", index=False)
     assert predict("other.csv") < 0.6
-    said = capsys.readouterr().out
+    output = capsys.readouterr().out
     low, high = X[~NEW][:, -1].min(), X[~NEW][:, -1].max()
-    assert "note: values in 2 of 6 columns are outside the range of the fit " in said
-    assert f"proline: 100 % outside {low:g} to {high:g}, median" in said
-    assert "Convert them to the units of the fit, or fit again with such r" in said
+    assert "note: values in 2 of 6 columns are outside the range of the fit " in output
+    assert f"proline: 100 % outside {low:g} to {high:g}, median" in output
+    assert "Convert them to the units of the fit, or fit again with such r" in output
 
 
 @pytest.mark.usefixtures("folder")
@@ -112,9 +112,9 @@ def test_one_class_for_all_new_rows_is_told_and_with_strict_an_error(
     files = ["--model", "m.npz", "--target", "far.npz", "--output", "p.csv"]
     with pytest.raises(SystemExit, match="1"):
         main(["predict", *files, "--strict"])
-    said = capsys.readouterr()
-    assert "predictions are degenerate (one class); no file written" in said.out
-    assert "outside the range of the fit" in said.out
+    output = capsys.readouterr()
+    assert "predictions are degenerate (one class); no file written" in output.out
+    assert "outside the range of the fit" in output.out
     assert not Path("p.csv").exists()
 
 

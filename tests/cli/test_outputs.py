@@ -96,8 +96,10 @@ def test_a_file_that_is_there_is_replaced_by_force_alone(
 ) -> None:
     Path(name).write_text("kept")
     assert run(line) == 2
-    said = f"{name} already exists. Choose another name, or overwrite it with --force."
-    assert said in capsys.readouterr().err
+    message = (
+        f"{name} already exists. Choose another name, or overwrite it with --force."
+    )
+    assert message in capsys.readouterr().err
     assert Path(name).read_text() == "kept"
     assert not Path("new.csv").exists()
     assert run(f"{line} --force") == 0
@@ -119,8 +121,8 @@ def test_an_identifier_that_is_there_twice_is_refused(
     table.to_csv("twice.csv", index=False)
     more = " --output new.csv" if command == "fit" else ""
     assert run(f"{command} --source s.csv --target twice.csv{more}") == 2
-    said = f"twice.csv: the id 'x' occurs {len(table)} times, expected once."
-    assert said in capsys.readouterr().err
+    message = f"twice.csv: the id 'x' occurs {len(table)} times, expected once."
+    assert message in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("command", ["fit", "compare"])
@@ -132,8 +134,10 @@ def test_classes_that_look_alike_are_named_before_anything_runs(
     table.to_csv("upper.csv", index=False)
     more = " --output new.csv" if command == "fit" else ""
     assert run(f"{command} --source upper.csv --target t.csv{more}") == 2
-    said = "'ant' (t.csv), 'Ant' (upper.csv). Spell them alike, or if both are classes,"
-    assert said in capsys.readouterr().err
+    message = (
+        "'ant' (t.csv), 'Ant' (upper.csv). Spell them alike, or if both are classes,"
+    )
+    assert message in capsys.readouterr().err
 
 
 def test_a_word_for_no_label_is_counted_and_kept_where_it_is_a_class(
@@ -146,10 +150,10 @@ def test_a_word_for_no_label_is_counted_and_kept_where_it_is_a_class(
     n = len(PROBLEM.source.y) // 4
     line = "fit --method svm-t --target t-null.csv --output new.csv --force"
     assert run(line) == 0
-    told, _ = capsys.readouterr().out.split("\n", 1)
-    assert "labelled in 3 classes, read as unlabelled: " in told
-    assert f"{PROBLEM.unlabelled.sum()} 'null'" in told
-    assert " 'NA'" in told
+    output, _ = capsys.readouterr().out.split("\n", 1)
+    assert "labelled in 3 classes, read as unlabelled: " in output
+    assert f"{PROBLEM.unlabelled.sum()} 'null'" in output
+    assert " 'NA'" in output
     assert run(f"{line} --source s-null.csv") == 2
     assert f"{n} of {4 * n} have none" in capsys.readouterr().err
     assert run(f"{line} --source s-null.csv --keep-label NA") == 0

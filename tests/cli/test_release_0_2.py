@@ -44,16 +44,16 @@ def called(capsys: Any, *words: str) -> tuple[int, str]:
         code = main([*words])
     except SystemExit as stopped:
         code = int(str(stopped.code))
-    shown = capsys.readouterr()
-    return code, shown.out + shown.err
+    output = capsys.readouterr()
+    return code, output.out + output.err
 
 
 @pytest.mark.usefixtures("folder")
 @pytest.mark.parametrize("what", [ROOT, "old.yaml", str(MADE / "old.zip")])
 def test_what_is_as_it_was_made_is_said_to_be_intact(what: str, capsys: Any) -> None:
-    code, said = called(capsys, "verify", what)
-    assert code == 0, said
-    assert INTACT in said
+    code, output = called(capsys, "verify", what)
+    assert code == 0, output
+    assert INTACT in output
 
 
 @pytest.mark.usefixtures("folder")
@@ -61,17 +61,17 @@ def test_what_is_as_it_was_made_is_said_to_be_intact(what: str, capsys: Any) -> 
 def test_what_was_changed_since_is_named(what: str, capsys: Any) -> None:
     path = Path(DAMAGED[what])
     path.write_bytes(path.read_bytes().replace(b"0", b"1"))
-    code, said = called(capsys, "verify", ROOT)
+    code, output = called(capsys, "verify", ROOT)
     assert code == 1
-    assert str(path.with_suffix("")) in said
-    assert INTACT not in said
+    assert str(path.with_suffix("")) in output
+    assert INTACT not in output
 
 
 @pytest.mark.usefixtures("folder")
 def test_results_are_read(capsys: Any) -> None:
-    code, said = called(capsys, "summary", ROOT)
+    code, output = called(capsys, "summary", ROOT)
     assert code == 0
-    assert "SVM_t*                  50.0" in said
+    assert "SVM_t*                  50.0" in output
     assert set(load_results(ROOT).fits["method"]) == {"svm-t", "cdspp-sup"}
     assert "Scikit-learn" in called(capsys, "cite", ROOT)[1]
     assert called(capsys, "bundle", ROOT)[0] == 0
@@ -81,10 +81,10 @@ def test_results_are_read(capsys: Any) -> None:
 @pytest.mark.usefixtures("folder")
 def test_a_model_predicts(capsys: Any) -> None:
     words = ["--model", str(MADE / "svm-t.model"), "--label", "kind"]
-    code, said = called(
+    code, output = called(
         capsys, "predict", *words, "--target", "field.csv", "--output", "p.csv"
     )
-    assert code == 0, said
+    assert code == 0, output
     predicted = pd.read_csv("p.csv")["predicted"]
     assert predicted.value_counts().to_dict() == {"red": 23, "rose": 7}  # as it did
 
@@ -92,9 +92,9 @@ def test_a_model_predicts(capsys: Any) -> None:
 @pytest.mark.usefixtures("folder")
 def test_status_and_plan_say_who_made_the_fits(capsys: Any) -> None:
     for command in ("status", "plan"):
-        code, said = called(capsys, command, "old.yaml")
+        code, output = called(capsys, command, "old.yaml")
         assert code == 0
-        assert "2: cdspp 0.2.0 made it" in said
+        assert "2: cdspp 0.2.0 made it" in output
 
 
 @pytest.mark.slow
@@ -102,18 +102,18 @@ def test_status_and_plan_say_who_made_the_fits(capsys: Any) -> None:
 def test_a_run_replaces_fits_for_other_code_where_it_is_told_to(capsys: Any) -> None:
     record = Path(f"{FIT}.json")
     before, predictions = record.read_bytes(), Path(f"{FIT}.parquet").read_bytes()
-    code, said = called(capsys, "run", "old.yaml", "--cores", "1")
+    code, output = called(capsys, "run", "old.yaml", "--cores", "1")
     assert code == 1
-    assert "2 trials would be fitted again only because code changed, in" in said
-    assert "core-hours (2: cdspp 0.2.0 made it). Nothing was run" in said
-    assert "--remake" in said
+    assert "2 trials would be fitted again only because code changed, in" in output
+    assert "core-hours (2: cdspp 0.2.0 made it). Nothing was run" in output
+    assert "--remake" in output
     assert record.read_bytes() == before
-    code, said = called(capsys, "run", "old.yaml", "--cores", "1", "--", "--dry-run")
-    assert (code, "fit_wines" in said) == (0, True), said
-    code, said = called(capsys, "run", "old.yaml", "--cores", "1", "--remake")
-    assert code == 0, said
+    code, output = called(capsys, "run", "old.yaml", "--cores", "1", "--", "--dry-run")
+    assert (code, "fit_wines" in output) == (0, True), output
+    code, output = called(capsys, "run", "old.yaml", "--cores", "1", "--remake")
+    assert code == 0, output
     assert record.read_bytes() != before
     assert Path(f"{FIT}.parquet").read_bytes() == predictions
-    code, said = called(capsys, "run", "old.yaml", "--cores", "1")
-    assert (code, "Nothing to be done" in said) == (0, True)
+    code, output = called(capsys, "run", "old.yaml", "--cores", "1")
+    assert (code, "Nothing to be done" in output) == (0, True)
     assert "all as computed" in called(capsys, "verify", "old.yaml")[1]

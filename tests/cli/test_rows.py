@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from cdspp.cli.main import main
-from cdspp.cli.rows import scaled, scaled_both, write_predictions
+from cdspp.cli.rows import scale_domains, scaled, write_predictions
 from cdspp.core.errors import DataError
 from cdspp.core.scaling import fit_scaling
 from cdspp.datasets.table_rows import DomainRows
@@ -24,14 +24,14 @@ def rows(X: np.ndarray) -> DomainRows:
 
 def test_scaled_rows_say_how_and_keep_the_width_of_the_file() -> None:
     given = rows(FULL[:5])
-    found, *_ = scaled_both("pca", given, None, {})
-    assert found.X.shape == (5, 4)
-    assert found.described("source").endswith("60 features, PCA to 4 components")
+    result, *_ = scale_domains("pca", given, None, {})
+    assert result.X.shape == (5, 4)
+    assert result.description("source").endswith("60 features, PCA to 4 components")
 
 
 def test_what_cannot_be_scaled_is_named_with_its_file() -> None:
     with pytest.raises(DataError, match="f.csv: scale: pca: .*rows are equal"):
-        scaled_both("pca", rows(np.ones((4, 3))), None, {})
+        scale_domains("pca", rows(np.ones((4, 3))), None, {})
     learnt = fit_scaling("unit", FULL)
     with pytest.raises(DataError, match="f.csv: X has 59 features, expected 60"):
         scaled(rows(FULL[:, 1:]), learnt)
@@ -41,7 +41,7 @@ def test_shared_columns_and_pairs_are_scaled_as_those_of_the_source_are() -> Non
     target, source = rows(FULL[:20, :3]), rows(5 * FULL[20:50, :4] + 1)
     pairs = source.X[:2], target.X[:2]
     bridge = {"shared_columns": [(1, 0)], "paired_rows": pairs}
-    ours, theirs, domain, _ = scaled_both("standardise", target, source, bridge)
+    ours, theirs, domain, _ = scale_domains("standardise", target, source, bridge)
     mean, deviation = source.X[:, 1].mean(), source.X[:, 1].std()
     np.testing.assert_allclose(ours.X[:, 0], (target.X[:, 0] - mean) / deviation)
     np.testing.assert_allclose(ours.X[:, 1:].mean(axis=0), 0.0, atol=1e-12)
@@ -67,8 +67,10 @@ def test_gaps_of_both_files_are_named_at_once(
         (tmp_path / f"{name}.csv").write_text(text)
     files = ["--source", str(tmp_path / "s.csv"), "--target", str(tmp_path / "t.csv")]
     assert main(["compare", *files]) == 2
-    told = capsys.readouterr().err
-    assert told.count("column 'b': the number is missing (of 2 such, also in 'c')") == 2
+    output = capsys.readouterr().err
+    assert (
+        output.count("column 'b': the number is missing (of 2 such, also in 'c')") == 2
+    )
 
 
 @pytest.mark.parametrize("command", ["compare", "fit --output {0}/o.csv"])

@@ -200,8 +200,8 @@ def snakemake(
         )
         with suppress(SystemExit):
             main(["run"])
-        shown = capsys.readouterr()
-        return shown.out, shown.err
+        output = capsys.readouterr()
+        return output.out, output.err
 
     return run_words
 
@@ -325,8 +325,8 @@ def test_an_interruption_reaches_the_command_which_ends_as_it_does(
         assert running.poll() is None
         time.sleep(0.05)
     running.send_signal(signal.SIGINT)
-    _, said = running.communicate(timeout=20)
+    _, message = running.communicate(timeout=20)
     assert running.returncode == 7
-    assert "Interrupted after 0 of 0 jobs. The same command resumes it.\n" in said
+    assert "Interrupted after 0 of 0 jobs. The same command resumes it.\n" in message
     [log] = tmp_path.glob("logs/*")
     assert log.read_text() == "ready\nended properly\n"

@@ -24,9 +24,9 @@ def test_verify_prints_what_was_checked_and_ends_with_1_where_something_differs(
     with pytest.raises(SystemExit) as stopped:
         main(["verify", str(study.root)])
     assert stopped.value.code == 1
-    fault, told = capsys.readouterr().out.splitlines()
+    fault, output = capsys.readouterr().out.splitlines()
     assert "main/web_photo/cdspp/1-2.parquet: expected a Parquet file" in fault
-    assert ": 1 difference. Not checked" in told
+    assert ": 1 difference. Not checked" in output
 
 
 def test_verify_of_a_folder_without_scores_ends_with_2(
@@ -45,8 +45,8 @@ def test_where_fits_failed_a_strict_command_ends_with_1(
     study.write_fit(study.plan.rows[0], "web_photo", trials=(1,))
     study.write_scores()
     assert main([word for word in verify if word != "--strict"]) == 0
-    said = capsys.readouterr().out.splitlines()[-1]
-    assert said == "1 of 16 fits failed (svm-t 1)."
+    output = capsys.readouterr().out.splitlines()[-1]
+    assert output == "1 of 16 fits failed (svm-t 1)."
     # Snakemake has made all files that there are to make.
     monkeypatch.chdir(tmp_path)
     event = json.dumps({"event": "workflow_started", "level": "INFO", "dryrun": False})
@@ -59,6 +59,6 @@ def test_where_fits_failed_a_strict_command_ends_with_1(
         with pytest.raises(SystemExit) as stopped:
             main(command)
         assert stopped.value.code == 1
-    said = capsys.readouterr().out
-    assert said.count("1 of 16 fits failed (svm-t 1).") == 3
-    assert said.count("Nothing to be done. Whole log: ") == 2
+    output = capsys.readouterr().out
+    assert output.count("1 of 16 fits failed (svm-t 1).") == 3
+    assert output.count("Nothing to be done. Whole log: ") == 2

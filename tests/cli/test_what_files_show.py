@@ -101,7 +101,7 @@ def test_a_copy_of_the_other_file_is_told(
         table = table.drop(columns="label")
     table[table.columns[::-1]].iloc[::-1].to_csv(files[copied], index=False)
     assert run("fit", **files) == (2 if copied == "source" else 0)
-    told = capsys.readouterr().err
-    assert f"note: {len(table)} of the {len(table)} rows of " in told
-    assert "number by number. If one file is a copy of the other" in told
-    assert ("no row has a label" in told) == (copied == "source")
+    output = capsys.readouterr().err
+    assert f"note: {len(table)} of the {len(table)} rows of " in output
+    assert "number by number. If one file is a copy of the other" in output
+    assert ("no row has a label" in output) == (copied == "source")

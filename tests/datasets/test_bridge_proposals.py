@@ -25,8 +25,8 @@ Tables = tuple[pd.DataFrame, pd.DataFrame]
 
 
 def of_sklearn(name: str, **how: Any) -> pd.DataFrame:
-    found: pd.DataFrame = getattr(datasets, f"load_{name}")(as_frame=True, **how).data
-    return found
+    result: pd.DataFrame = getattr(datasets, f"load_{name}")(as_frame=True, **how).data
+    return result
 
 
 def halves(table: pd.DataFrame) -> Tables:
@@ -134,10 +134,10 @@ def test_the_bridges_of_six_pairs_of_files_are_found_and_no_other(
 ) -> None:
     source, target = read(tmp_path, tables)
     shared = shared_columns(None, source, target)[0] or []
-    found = propose_columns(source, target, shared)
-    assert [*map(str, found)] == columns
+    result = propose_columns(source, target, shared)
+    assert [*map(str, result)] == columns
     assert len(common_ids(source, target)) == n_ids
-    for each in found:  # what is proposed is a bridge
+    for each in result:  # what is proposed is a bridge
         assert shared_columns(str(each), source, target)[0]
 
 
@@ -148,11 +148,11 @@ def rows_of(table: pd.DataFrame) -> DomainRows:
 
 def unrelated_tables() -> dict[str, pd.DataFrame]:
     """Return five tables, and each with columns of mean 0 and deviation 1."""
-    found = {name: of_sklearn(name) for name in ("wine", "breast_cancer", "iris")}
+    result = {name: of_sklearn(name) for name in ("wine", "breast_cancer", "iris")}
     words = dict(zip([f"s{k}" for k in range(1, 7)], "abcdef", strict=True))
-    found["diabetes"] = of_sklearn("diabetes", scaled=False).rename(columns=words)
-    found["linnerud"] = datasets.load_linnerud(as_frame=True).frame
-    return found | {f"{k} scaled": (t - t.mean()) / t.std() for k, t in found.items()}
+    result["diabetes"] = of_sklearn("diabetes", scaled=False).rename(columns=words)
+    result["linnerud"] = datasets.load_linnerud(as_frame=True).frame
+    return result | {f"{k} scaled": (t - t.mean()) / t.std() for k, t in result.items()}
 
 
 def test_of_thousands_of_pairs_of_unrelated_columns_none_is_proposed() -> None:
@@ -171,9 +171,9 @@ def test_columns_of_equal_names_do_not_contradict_in_other_classes(name: str) ->
     for one, other in combinations(np.unique(classes), 2):
         ours, theirs = table[classes == one], table[classes == other]
         theirs = theirs.rename(columns=str.upper)
-        found = propose_columns(rows_of(ours), rows_of(theirs), [])
-        assert [k.source.upper() for k in found] == [k.target for k in found]
-        assert len(found) == len(table.columns)
+        result = propose_columns(rows_of(ours), rows_of(theirs), [])
+        assert [k.source.upper() for k in result] == [k.target for k in result]
+        assert len(result) == len(table.columns)
 
 
 def test_a_proposal_has_numbers_on_names_contents_and_spreads(tmp_path: Path) -> None:
@@ -246,9 +246,9 @@ def test_units_of_both_names_give_the_factor(
 ) -> None:
     values, factor = np.linspace(1, 2, 30), float(times[1:] or 1)
     both = pd.DataFrame({source: values}), pd.DataFrame({target: values / factor})
-    [found] = propose_columns(*read(tmp_path, both), [])
-    assert str(found) == f"{source}={target}{times}"
-    assert found.ratio == pytest.approx(factor)
+    [result] = propose_columns(*read(tmp_path, both), [])
+    assert str(result) == f"{source}={target}{times}"
+    assert result.ratio == pytest.approx(factor)
 
 
 def drawn(n: int = 60, **columns: Any) -> pd.DataFrame:

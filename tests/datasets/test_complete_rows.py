@@ -16,17 +16,17 @@ FULL = RNG.normal(3.0, 2.0, (70, 60))
 
 def rows(X: Any, features: tuple[str, ...] = (), first: int = 2) -> DomainRows:
     """Return rows as if read from a file."""
-    found = np.asarray(X, dtype=float)
-    ids = [str(k) for k in range(len(found))]
-    records = range(first, first + len(found))
-    return DomainRows("f.csv", found, ids, ["c"] * len(found), features, records)
+    result = np.asarray(X, dtype=float)
+    ids = [str(k) for k in range(len(result))]
+    records = range(first, first + len(result))
+    return DomainRows("f.csv", result, ids, ["c"] * len(result), features, records)
 
 
 def test_gaps_become_the_mean_of_what_is_known_in_their_column() -> None:
     gappy = rows([[1.0, np.nan], [np.inf, 5.0], [3.0, 7.0]])
-    found = complete(gappy, impute=True)
-    np.testing.assert_array_equal(found.X, [[1, 6], [2, 5], [3, 7]])
-    assert found.described("target").endswith("2 features, 2 numbers imputed")
+    result = complete(gappy, impute=True)
+    np.testing.assert_array_equal(result.X, [[1, 6], [2, 5], [3, 7]])
+    assert result.description("target").endswith("2 features, 2 numbers imputed")
     kept = complete(gappy, impute=True, means=np.array([10.0, 20.0]))
     np.testing.assert_array_equal(kept.X, [[1, 20], [10, 5], [3, 7]])
 

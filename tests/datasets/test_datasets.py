@@ -104,9 +104,9 @@ def test_paired_samples_are_the_same_things_in_every_domain_and_have_no_label(
         domain: [s for s in index.samples(domain) if s.paired]
         for domain in index.domains
     }
-    ids = {domain: [s.id for s in found] for domain, found in pairs.items()}
-    (same,) = {tuple(found) for found in ids.values()}
-    assert not any(s.label for found in pairs.values() for s in found)
+    ids = {domain: [s.id for s in result] for domain, result in pairs.items()}
+    (same,) = {tuple(result) for result in ids.values()}
+    assert not any(s.label for result in pairs.values() for s in result)
     others = {s.id for domain in index.domains for s in index.unpaired(domain)}
     assert not others & {*same}
 
@@ -235,8 +235,8 @@ def test_a_folder_of_texts_becomes_a_data_set(folder: Path, tmp_path: Path) -> N
     assert [p.name for p in (tmp_path / "data" / "mine").iterdir()] == ["index.json"]
     assert all(path.is_absolute() for path in index.files("new"))
     by_class = {"cat": 2, "dog": 2}
-    found = FolderDataset("mine", folder).contents()
-    assert found == {"new": by_class, "old": by_class}
+    result = FolderDataset("mine", folder).contents()
+    assert result == {"new": by_class, "old": by_class}
 
 
 def test_a_folder_may_hold_pairs_of_files_that_are_no_class(
@@ -246,11 +246,11 @@ def test_a_folder_may_hold_pairs_of_files_that_are_no_class(
         (folder / domain / "both").mkdir()
         for name in ("one", "two"):
             (folder / domain / "both" / f"{name}.{suffix}").write_text(domain)
-    found = FolderDataset("mine", folder, paired="both")
-    assert (found.classes, found.n_paired) == (("cat", "dog"), 2)
-    assert found.contents()["new"] == {"cat": 2, "dog": 2}
-    assert found.notes() == []
-    index = found.prepare(tmp_path / "data" / "mine")
+    result = FolderDataset("mine", folder, paired="both")
+    assert (result.classes, result.n_paired) == (("cat", "dog"), 2)
+    assert result.contents()["new"] == {"cat": 2, "dog": 2}
+    assert result.notes() == []
+    index = result.prepare(tmp_path / "data" / "mine")
     ids = [[s.id for s in index.samples(d) if s.paired] for d in ("new", "old")]
     assert ids[0] == ids[1]
     assert len(ids[0]) == 2
@@ -270,8 +270,8 @@ def test_class_folders_that_look_alike_are_refused_unless_one_is_kept(
     message = r"'A' \(one\), 'a' \(one\); 'caf\\xe9' \(one\), 'cafe\\u0301' \(two\)"
     with pytest.raises(DataError, match=message):
         FolderDataset("mine", folder)
-    found = own_dataset("mine", {"folder": folder, "keep_labels": ["A", "caf\xe9"]})
-    assert len(found.classes) == 4
+    result = own_dataset("mine", {"folder": folder, "keep_labels": ["A", "caf\xe9"]})
+    assert len(result.classes) == 4
 
 
 def test_a_folder_of_images_is_known_by_its_suffixes(tmp_path: Path) -> None:
@@ -305,9 +305,8 @@ def emptied(folder: Path) -> None:
     [
         (shutil.rmtree, "mine: .*folder"),
         (lambda f: [shutil.rmtree(p) for p in f.iterdir()], "domain folder .<dom"),
-        (emptied, "old/dog: .*folder.*files"),
-        (renamed("*.txt", ".so"), r"image.*text.*a\.so"),
-        (renamed("a.txt", ".png"), "mine has 4 images and 4 texts; .*kind"),
+        (emptied, "old/dog: .*folder.*texts"),
+        (renamed("*.txt", ".so"), "image.*text.*suffix.*Known"),
         (renamed("*g/*.txt", ".so"), "new/dog: .*folder.*texts"),
     ],
 )
@@ -321,10 +320,10 @@ def test_a_folder_that_is_no_data_set_is_refused(
 
 def test_a_domain_may_lack_a_class_which_is_told(folder: Path, tmp_path: Path) -> None:
     shutil.rmtree(folder / "old/dog")
-    found = FolderDataset("mine", folder)
-    assert found.contents() == {"new": {"cat": 2, "dog": 2}, "old": {"cat": 2}}
-    assert found.notes() == [f"{folder}: not in all domains: dog (new)."]
-    assert found.prepare(tmp_path / "data").class_sizes("old") == [2, 0]
+    result = FolderDataset("mine", folder)
+    assert result.contents() == {"new": {"cat": 2, "dog": 2}, "old": {"cat": 2}}
+    assert result.notes() == [f"{folder}: not in all domains: dog (new)."]
+    assert result.prepare(tmp_path / "data").class_sizes("old") == [2, 0]
 
 
 def test_a_name_that_cannot_be_part_of_a_path_is_refused(folder: Path) -> None:

@@ -84,18 +84,18 @@ def test_rows_to_come_are_read_by_what_their_own_file_shows(tmp_path: Path) -> N
     }
     for text, expected in readings.items():
         path.write_text(text)
-        found = read_domain(path, Columns(), fitted.encoder)
-        assert tuple(found.X[0]) == expected
+        result = read_domain(path, Columns(), fitted.encoder)
+        assert tuple(result.X[0]) == expected
         # The note is of the file: which of its columns have decimal commas.
         commas = [n for n, cell in zip("ab", expected, strict=True) if cell % 1]
-        shown = f"decimal commas: {', '.join(commas)}"
-        assert found.notes == ((shown,) if "." not in text else ())
+        message = f"decimal commas: {', '.join(commas)}"
+        assert result.notes == ((message,) if "." not in text else ())
     path.write_text("a,b\n1.234,7\n")
     with pytest.raises(DataError, match=r"'1.234' may be 1.234 or 1234 .*--decimal"):
         read_domain(path, Columns(), fitted.encoder)
     for decimal, expected in ((",", 1234), (".", 1.234)):
-        found = read_domain(path, Columns(decimal=decimal), fitted.encoder)
-        assert found.X[0, 0] == expected
+        result = read_domain(path, Columns(decimal=decimal), fitted.encoder)
+        assert result.X[0, 0] == expected
 
 
 def test_text_of_which_nearly_all_values_differ_is_no_one_hot(tmp_path: Path) -> None:
@@ -130,8 +130,8 @@ def test_text_of_which_nearly_all_values_differ_is_no_one_hot(tmp_path: Path) ->
 def test_a_date_is_read_in_the_only_order_that_is_possible(
     cells: list[str], date: str
 ) -> None:
-    found = TableEncoder(dates="number").fit_transform(pd.DataFrame({"seen": cells}))
-    assert found[0, 0] == np.datetime64(date, "D").astype(int)
+    result = TableEncoder(dates="number").fit_transform(pd.DataFrame({"seen": cells}))
+    assert result[0, 0] == np.datetime64(date, "D").astype(int)
 
 
 @pytest.mark.parametrize(
@@ -142,7 +142,7 @@ def test_a_date_of_several_possible_orders_is_asked_about(cells: list[str]) -> N
     with pytest.raises(DataError, match="day, .*month.*year"):
         TableEncoder(dates="number").fit(rows)
     form = cells[0][-3].join(["%y", "%m", "%d"])
-    found = TableEncoder(dates="number", date_format=form).fit_transform(rows)
+    result = TableEncoder(dates="number", date_format=form).fit_transform(rows)
     year, month, day = map(int, cells[0].split(cells[0][-3]))
     date = np.datetime64(f"{2000 + year}-{month:02}-{day:02}", "D")
-    assert found[0, 0] == date.astype(int)
+    assert result[0, 0] == date.astype(int)

@@ -98,8 +98,8 @@ def test_the_manifest_lists_exactly_the_published_commit() -> None:
 
 def test_the_manifest_has_the_class_sizes_of_the_catalogue_in_published_order() -> None:
     entry = load_catalogue(RESOURCES / "datasets.yaml")["office-caltech-10"]
-    found = Counter(tuple(row.name.split("/")[1:3]) for row in MANIFEST_ROWS)
-    assert list(found.items()) == [
+    result = Counter(tuple(row.name.split("/")[1:3]) for row in MANIFEST_ROWS)
+    assert list(result.items()) == [
         ((domain, label), size)
         for domain, sizes in entry["class_sizes"].items()
         for label, size in zip(entry["classes"], sizes, strict=True)

@@ -29,11 +29,11 @@ def test_each_row_is_in_one_laboratory_with_its_own_columns_as_published(
 ) -> None:
     index, table = make_dataset(name).prepare(tmp_path / name), load()
     names = [str(column) for column in table.feature_names]
-    found, seen = {}, []
+    result, seen = {}, []
     for domain, width in zip(index.domains, widths, strict=True):
         positions = index.positions(domain)
         X, columns = TableColumns().read(index.root, domain, positions)
-        found[domain] = columns.tolist()
+        result[domain] = columns.tolist()
         assert X.shape == (len(index.ids(domain)), width)
         published = table.data[:, [names.index(column) for column in columns]]
         for values, label in zip(X, index.labels(domain), strict=True):
@@ -42,4 +42,6 @@ def test_each_row_is_in_one_laboratory_with_its_own_columns_as_published(
             assert table.target_names[table.target[row]] == label
             seen.append(int(row))
     assert sorted(seen) == list(range(len(table.data)))
-    assert [column for column in found["first"] if column in found["second"]] == shared
+    assert [
+        column for column in result["first"] if column in result["second"]
+    ] == shared

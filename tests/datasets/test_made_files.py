@@ -60,8 +60,8 @@ def made_texts(folder: Path, **changes: Any) -> dict[str, list[str]]:
     (folder / "all.json").write_text(json.dumps(content))
     paths = make_files(LISTS, entry, folder, folder / ".work")
     return {
-        domain: [(folder / path).read_text().strip() for path in found]
-        for domain, found in paths.items()
+        domain: [(folder / path).read_text().strip() for path in result]
+        for domain, result in paths.items()
     }
 
 
@@ -85,8 +85,8 @@ def test_the_first_texts_of_a_class_are_pairs_and_the_others_go_to_domains_in_tu
 
 def test_texts_made_again_replace_those_of_before(tmp_path: Path) -> None:
     made_texts(tmp_path)
-    found = made_texts(tmp_path, entry={"class_sizes": {"old": [1, 1], "new": [1, 1]}})
-    assert [len(texts) for texts in found.values()] == [5, 5]
+    result = made_texts(tmp_path, entry={"class_sizes": {"old": [1, 1], "new": [1, 1]}})
+    assert [len(texts) for texts in result.values()] == [5, 5]
     assert len(list(tmp_path.glob("texts/*/*.txt"))) == 2 + 2 + 3
 
 
@@ -147,7 +147,7 @@ def test_what_is_made_of_a_fetched_file_is_recorded_and_made_again_when_kept(
     way = {"files": [{"name": "all.json", "urls": [url]}]}
     record = toy.fetch(way, make=LISTS)
     paths = {"paint": ["00000", "00001", "00002"], "real": ["00000", "00001"]}
-    paths = {d: [f"texts/{d}/{n}.txt" for n in found] for d, found in paths.items()}
+    paths = {d: [f"texts/{d}/{n}.txt" for n in result] for d, result in paths.items()}
     assert record["images"] == paths
     assert record["files"] == sorted(["all.json", *paths["paint"], *paths["real"]])
     (toy.folder / paths["real"][0]).write_text("spoilt")
@@ -236,7 +236,7 @@ def test_clinc150_has_other_texts_in_each_domain_and_pairs_in_both(
             text = (folder / paths[domain][sample.position]).read_text().strip()
             assert sample.label == ("" if sample.paired else labels[text])
             texts.setdefault((domain, sample.paired), set()).add(text)
-    assert {key: len(found) for key, found in texts.items()} == {
+    assert {key: len(result) for key, result in texts.items()} == {
         ("old", False): 6000,
         ("old", True): 800,
         ("new", False): 4500,
@@ -251,7 +251,7 @@ def test_clinc150_has_other_texts_in_each_domain_and_pairs_in_both(
 def test_the_text_extractor_reads_the_texts_that_were_made(tmp_path: Path) -> None:
     made_texts(tmp_path)
     paths = make_files(LISTS, TEXTS, tmp_path, tmp_path / ".work")
-    files = sorted({path for found in paths.values() for path in found})
+    files = sorted({path for result in paths.values() for path in result})
     write_json(
         record := tmp_path / "texts.fetched.json", {"files": files, "images": paths}
     )

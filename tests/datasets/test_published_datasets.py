@@ -42,7 +42,7 @@ def test_samples_follow_from_the_catalogue(name: str, tmp_path: Path) -> None:
 
 def test_no_document_is_on_both_sides_of_the_small_reuters_collection() -> None:
     samples = open_dataset("reuters-600", None, ENTRIES["reuters-600"]).generate(Path())
-    ids = {domain: {s.id for s in found} for domain, found in samples.items()}
+    ids = {domain: {s.id for s in result} for domain, result in samples.items()}
     assert ids["en"] == ids["fr"] == ids["gr"] == ids["it"]
     assert not ids["en"] & ids["sp"]
     assert len(ids["en"] | ids["sp"]) == 600
@@ -51,7 +51,7 @@ def test_no_document_is_on_both_sides_of_the_small_reuters_collection() -> None:
 def test_samples_that_domains_do_not_share_have_ids_of_their_own() -> None:
     made = open_dataset("office-caltech-10", None, ENTRIES["office-caltech-10"])
     samples = made.generate(Path())
-    ids = [s.id for found in samples.values() for s in found]
+    ids = [s.id for result in samples.values() for s in result]
     assert len(set(ids)) == len(ids) == 2533
 
 

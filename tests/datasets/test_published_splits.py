@@ -76,7 +76,7 @@ def test_a_copy_that_is_ordered_or_labelled_differently_is_refused(
 
 
 def test_a_copy_without_one_sample_is_refused() -> None:
-    with pytest.raises(DataError, match="957 samples, but the publ.* have 958"):
+    with pytest.raises(DataError, match="957 samples are not the publ.* of 958"):
         check_published_splits(**{**AMAZON, "labels": LABELS[:-1]})
 
 
@@ -125,11 +125,6 @@ def test_a_short_class_gives_all_it_has_left_and_never_a_labelled_sample() -> No
     drawn = draw_published(["a"] * 12, 10, 1, class_order=["a"], unlabelled=500)
     assert [len(rows) for rows in drawn] == [10, 2]
     assert sorted(np.concatenate(drawn)) == list(range(12))
-
-
-def test_an_unknown_label_is_named() -> None:
-    with pytest.raises(DataError, match="labels among a, b, got 'c'"):
-        draw_published(["a", "c"], 1, 1, class_order=["a", "b"])
 
 
 def test_the_digest_tells_trials_and_samples_apart() -> None:

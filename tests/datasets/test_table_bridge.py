@@ -159,7 +159,7 @@ def test_the_time_for_names_of_columns_is_linear() -> None:
     )
     begun = time.process_time()
     places, *_ = shared_columns("same-names", one, other)
-    assert one.places(other.features) == list(range(len(names)))[::-1]
+    assert one.positions(other.features) == list(range(len(names)))[::-1]
     assert places is not None
     assert places[0] == (0, len(names) - 1)
     assert time.process_time() - begun < 1  # a search for each name takes many

@@ -79,13 +79,13 @@ TABLES: dict[str, Callable[[Path], None]] = {
 @pytest.mark.parametrize("name", TABLES)
 def test_every_kind_of_table_gives_the_same_rows(name: str, tmp_path: Path) -> None:
     TABLES[name](tmp_path / name)
-    found = read_domain(tmp_path / name)
-    assert found.X.tobytes() == X.tobytes()
-    assert (found.features, list(found.ids)) == (("a", "b"), list("pqrs"))
-    assert found.labels == LABELS
+    result = read_domain(tmp_path / name)
+    assert result.X.tobytes() == X.tobytes()
+    assert (result.features, list(result.ids)) == (("a", "b"), list("pqrs"))
+    assert result.labels == LABELS
     kind = name.split(".")[-1]
     first = 1 if kind in ("parquet", "arrow", "feather") else 4 if kind == "xlsx" else 2
-    assert found.records == [first, first + 1, first + 2, first + 3]
+    assert result.records == [first, first + 1, first + 2, first + 3]
 
 
 CELLS = np.array(["ant", "", "7", "NaCl"], dtype=object)
@@ -126,10 +126,10 @@ def write_arrays(path: Path, arrays: dict[str, Any]) -> Path:
 def test_arrays_give_their_rows(
     name: str, arrays: dict[str, Any], labels: list[str], tmp_path: Path
 ) -> None:
-    found = read_domain(write_arrays(tmp_path / name, arrays))
-    assert found.X.tobytes() == X.tobytes()
-    assert (found.labels, found.features) == (labels, ())
-    assert list(found.ids) == ["1", "2", "3", "4"]
+    result = read_domain(write_arrays(tmp_path / name, arrays))
+    assert result.X.tobytes() == X.tobytes()
+    assert (result.labels, result.features) == (labels, ())
+    assert list(result.ids) == ["1", "2", "3", "4"]
 
 
 def test_one_feature_in_matlab_is_a_matrix_of_one_column(tmp_path: Path) -> None:
@@ -152,13 +152,13 @@ def test_columns_may_be_called_otherwise_or_left_out(tmp_path: Path) -> None:
     renamed = TABLE.rename(columns={"label": "class", "id": "who"}).assign(when="now")
     renamed.to_csv(tmp_path / "a.csv", index=False)
     columns = Columns("class", "who", ("when", "b", "absent"), ("label", "id"))
-    found = read_domain(tmp_path / "a.csv", columns)
-    assert (found.features, found.dropped) == (("a",), ("when", "b"))
-    assert (found.labels, list(found.ids)) == (LABELS, list("pqrs"))
+    result = read_domain(tmp_path / "a.csv", columns)
+    assert (result.features, result.dropped) == (("a",), ("when", "b"))
+    assert (result.labels, list(result.ids)) == (LABELS, list("pqrs"))
     arrays = {"X": X, "y": CODES, "labels": CELLS, "names": CELLS}
     chosen = Columns("labels", "names", required=("label", "id"))
-    found = read_domain(write_arrays(tmp_path / "a.mat", arrays), chosen)
-    assert (found.labels, found.ids) == (LABELS, CELLS.tolist())
+    result = read_domain(write_arrays(tmp_path / "a.mat", arrays), chosen)
+    assert (result.labels, result.ids) == (LABELS, CELLS.tolist())
 
 
 def test_the_separator_is_the_one_that_shows_the_labels(tmp_path: Path) -> None:
@@ -175,12 +175,12 @@ def test_a_first_column_without_a_name_holds_ids_or_is_left_out(
     tmp_path: Path,
 ) -> None:
     (tmp_path / "a.csv").write_text(",a,who\nx,1,2\n")
-    found = read_domain(tmp_path / "a.csv", Columns(id="ids"))
-    assert (found.ids, found.features) == (["x"], ("a", "who"))
-    assert found.notes == ("ids from the unnamed column",)
-    found = read_domain(tmp_path / "a.csv", Columns(id="who"))
-    assert (found.ids, found.features) == (["2"], ("a",))
-    assert found.notes == ("the unnamed column left out",)
+    result = read_domain(tmp_path / "a.csv", Columns(id="ids"))
+    assert (result.ids, result.features) == (["x"], ("a", "who"))
+    assert result.notes == ("ids from the unnamed column",)
+    result = read_domain(tmp_path / "a.csv", Columns(id="who"))
+    assert (result.ids, result.features) == (["2"], ("a",))
+    assert result.notes == ("the unnamed column left out",)
     with pytest.raises(DataError, match="no column 'ids' for --id"):
         read_domain(tmp_path / "a.csv", Columns(id="ids", required=("id",)))
 
@@ -192,9 +192,9 @@ def test_lists_of_one_length_in_a_column_are_features(
     kind = pa.list_(pa.float64(), 2 if fixed else -1)
     table = {"label": list("abca"), "vector": pa.array(X.tolist(), kind)}
     parquet_file.write_table(pa.table(table), tmp_path / "a.parquet")
-    found = read_domain(tmp_path / "a.parquet")
-    assert found.features == ("vector_0", "vector_1")
-    assert found.X.tobytes() == X.tobytes()
+    result = read_domain(tmp_path / "a.parquet")
+    assert result.features == ("vector_0", "vector_1")
+    assert result.X.tobytes() == X.tobytes()
 
 
 ABOVE = {
@@ -213,23 +213,23 @@ def test_lines_above_the_header_are_left_out_with_a_note(
     with pytest.raises(DataError, match="column 'b' holds text|'x' is not a number"):
         read_domain(path, Columns(label="kind"))
     path.write_text(f"{above}kind,a,b\nant,1,2\nbee,3,4\n")
-    found = read_domain(path, Columns(label="kind"))
-    assert (found.labels, found.X.tolist()) == (["ant", "bee"], [[1, 2], [3, 4]])
+    result = read_domain(path, Columns(label="kind"))
+    assert (result.labels, result.X.tolist()) == (["ant", "bee"], [[1, 2], [3, 4]])
     n_lines = sum(1 for line in above.splitlines() if line)
     words = "1 line" if n_lines == 1 else f"{n_lines} lines"
-    assert found.notes[0] == f"{words} above the header left out"
+    assert result.notes[0] == f"{words} above the header left out"
 
 
 def test_a_header_that_looks_like_a_comment_is_a_header(tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text("# of 2024\n#a,b,label\n1,2,ant\n3,4,bee\n")
-    found = read_domain(tmp_path / "a.csv")
-    assert (found.features, found.labels) == (("#a", "b"), ["ant", "bee"])
+    result = read_domain(tmp_path / "a.csv")
+    assert (result.features, result.labels) == (("#a", "b"), ["ant", "bee"])
 
 
 def test_a_cell_that_is_called_as_the_label_begins_no_table(tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text("a,b,note\n1,2,kind\n3,4,kind\n")
-    found = read_domain(tmp_path / "a.csv", Columns(label="kind", drop=("note",)))
-    assert found.X.tolist() == [[1, 2], [3, 4]]
+    result = read_domain(tmp_path / "a.csv", Columns(label="kind", drop=("note",)))
+    assert result.X.tolist() == [[1, 2], [3, 4]]
 
 
 NUMBERS = {
@@ -286,9 +286,9 @@ def test_separators_at_the_end_of_lines_make_no_feature(tmp_path: Path) -> None:
 def test_numbers_that_lack_are_gaps_however_they_are_written(tmp_path: Path) -> None:
     marks = ["", " ", "NA", "n/a", "NaN", "?", "null", "None", "#N/A"]
     (tmp_path / "a.csv").write_text("a,b\n1,2\n" + "".join(f"{m},3\n" for m in marks))
-    found = read_domain(tmp_path / "a.csv").X
-    assert np.isnan(found[1:, 0]).all()
-    assert np.isfinite(found[:, 1]).all()
+    result = read_domain(tmp_path / "a.csv").X
+    assert np.isnan(result[1:, 0]).all()
+    assert np.isfinite(result[:, 1]).all()
 
 
 def compressed(path: Path) -> None:
@@ -337,7 +337,7 @@ MISTAKES: list[tuple[str, str | bytes | dict[str, Any] | Callable[..., Any], str
     ),
     ("a.npz", archive_of_text, "a.npz: its array X is damaged or not a NumPy array"),
     ("a.mat", "x", "not a readable MATLAB file"),
-    ("h.mat", crashing, "not a readable MATLAB file (SciPy crashed, SIG"),
+    ("h.mat", crashing, "not a readable MATLAB file (SciPy crashed)"),
     ("g.mat", compressed, "not a readable MATLAB file (Error -3 while decompressing"),
     ("b.mat", hdf5, "version 7.3, which is not read. In MATLAB, save it with -v7: s"),
     ("c.mat", {"P": X, "Q": X}, "expected a matrix X of numbers, got P (4, 2), Q ("),
@@ -445,9 +445,9 @@ def test_a_column_of_lists_or_dictionaries_is_named_or_left_out(
     for how in ({}, {"categories": "one-hot"}, {"drop": ("text", "constant")}):
         with pytest.raises(DataError) as caught:
             read_domain(path, Columns(**how))
-        said = str(caught.value)
-        assert f"{path}: column 'more' holds lists or dictionaries (" in said
-        assert said.endswith("leave columns out with --drop more.")
+        message = str(caught.value)
+        assert f"{path}: column 'more' holds lists or dictionaries (" in message
+        assert message.endswith("leave columns out with --drop more.")
     assert read_domain(path, Columns(drop=("mo*",))).X.tobytes() == X.tobytes()
     TABLE.assign(label=cells).to_parquet(path)
     with pytest.raises(DataError, match=r"a\.parquet: column 'label' .*lists"):
@@ -459,8 +459,8 @@ def test_periods_are_dates(tmp_path: Path) -> None:
     TABLE.assign(seen=seen).to_parquet(tmp_path / "a.parquet")
     with pytest.raises(DataError, match="column 'seen' holds dates"):
         read_domain(tmp_path / "a.parquet")
-    found = read_domain(tmp_path / "a.parquet", Columns(dates="parts"))
-    assert found.X[:, 2:5].tolist() == [[2024, k, 1] for k in (2, 3, 4, 5)]
+    result = read_domain(tmp_path / "a.parquet", Columns(dates="parts"))
+    assert result.X[:, 2:5].tolist() == [[2024, k, 1] for k in (2, 3, 4, 5)]
     days = read_domain(tmp_path / "a.parquet", Columns(dates="number")).X[:, 2]
     assert np.diff(days).tolist() == [29, 31, 30]
 

@@ -29,12 +29,12 @@ def test_cells_of_a_csv_are_read_to_the_last_bit_and_classes_as_they_stand(
     lines = [f"{x},{label},{x}" for x, label in zip(cells, labels, strict=True)]
     text = "\ufeff x ,label,id\n\n" + "\r\n".join(lines)
     (tmp_path / "rows.csv").write_text(text, encoding="utf-8", newline="")
-    found = read_domain(tmp_path / "rows.csv")
+    result = read_domain(tmp_path / "rows.csv")
     expected = np.array([float(x) for x in cells])
-    assert found.X.tobytes() == expected.tobytes()
-    assert (found.features, list(found.ids)) == (("x",), cells)
-    assert found.labels == ["NaCl", "", "", "7", "", ""] * 167
-    assert found.missing_markers == "167 'n/a' and 167 'null'"
+    assert result.X.tobytes() == expected.tobytes()
+    assert (result.features, list(result.ids)) == (("x",), cells)
+    assert result.labels == ["NaCl", "", "", "7", "", ""] * 167
+    assert result.missing_markers == "167 'n/a' and 167 'null'"
 
 
 @pytest.mark.parametrize(
@@ -45,9 +45,9 @@ def test_a_word_for_nothing_is_no_label_and_no_number_alike(
 ) -> None:
     path = tmp_path / "rows.csv"
     path.write_text(f"label,x\ncat,{word}\n{word},1\n{word.swapcase()},2\n")
-    found = read_domain(path)
-    assert list(found.labels) == ["cat", "", ""]
-    np.testing.assert_array_equal(found.X, [[np.nan], [1], [2]])
+    result = read_domain(path)
+    assert list(result.labels) == ["cat", "", ""]
+    np.testing.assert_array_equal(result.X, [[np.nan], [1], [2]])
     with keep_labels(word):
         assert read_domain(path).labels[1] == word
 
@@ -64,8 +64,8 @@ def test_what_is_missing_by_its_type_is_no_class_whatever_is_kept(
 def test_labels_of_type_bytes_are_text(tmp_path: Path) -> None:
     y = np.array(["caf\xe9".encode(), b"", b"NA"])
     np.savez(tmp_path / "rows.npz", X=np.eye(3), y=y, ids=[b"p", b"q", b"r"])
-    found = read_domain(tmp_path / "rows.npz")
-    assert (found.labels, found.ids) == (["caf\xe9", "", ""], ["p", "q", "r"])
+    result = read_domain(tmp_path / "rows.npz")
+    assert (result.labels, result.ids) == (["caf\xe9", "", ""], ["p", "q", "r"])
     np.savez(tmp_path / "rows.npz", X=np.eye(1), y=[b"caf\xe9"])
     with pytest.raises(DataError, match=r"rows\.npz: b'caf\\xe9' .*type bytes"):
         read_domain(tmp_path / "rows.npz")
@@ -73,10 +73,10 @@ def test_labels_of_type_bytes_are_text(tmp_path: Path) -> None:
 
 def test_an_array_that_is_left_out_must_be_there(tmp_path: Path) -> None:
     np.savez(tmp_path / "rows.npz", X=np.eye(2), groups=[1, 2])
-    found = read_domain(tmp_path / "rows.npz", Columns(drop=("groups",)))
-    require_dropped(["groups"], [found])
+    result = read_domain(tmp_path / "rows.npz", Columns(drop=("groups",)))
+    require_dropped(["groups"], [result])
     with pytest.raises(DataError, match=r"no column 'group' for --drop"):
-        require_dropped(["group"], [found])
+        require_dropped(["group"], [result])
 
 
 @pytest.mark.parametrize(
@@ -98,8 +98,8 @@ def test_a_quote_that_swallows_rows_is_named(
 def test_a_cell_may_have_several_lines(tmp_path: Path) -> None:
     text = 'a,label,b\n1,cat,"one, two\nthree"\n2,ant,\n'
     (tmp_path / "rows.csv").write_text(text)
-    found = read_domain(tmp_path / "rows.csv", Columns(drop=("b",)))
-    assert found.labels == ["cat", "ant"]
+    result = read_domain(tmp_path / "rows.csv", Columns(drop=("b",)))
+    assert result.labels == ["cat", "ant"]
 
 
 @pytest.mark.parametrize("name", ["ID", "Id", "Label"])
@@ -110,8 +110,8 @@ def test_a_column_that_is_nearly_one_of_ids_or_labels_is_asked_about(
     path.write_text(f"{name},x\n1,0.5\n2,0.7\n")
     with pytest.raises(DataError, match=f"Name it with --{name.lower()} {name}, leave"):
         read_domain(path)
-    found = read_domain(path, Columns(**{name.lower(): name}))
-    assert found.features == ("x",)
+    result = read_domain(path, Columns(**{name.lower(): name}))
+    assert result.features == ("x",)
 
 
 def test_the_time_for_a_header_is_linear() -> None:

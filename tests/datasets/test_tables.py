@@ -34,13 +34,13 @@ def tables(tmp_path: Path) -> dict[str, str]:
 def test_tables_hold_classes_by_domain_and_rows_without_a_label(
     tables: dict[str, str],
 ) -> None:
-    found = TablesDataset("plants", tables, **HOW)
-    assert found.contents() == {
+    result = TablesDataset("plants", tables, **HOW)
+    assert result.contents() == {
         "lab": {"a": 2, "b": 2, "c": 1},
         "field": {"": 2, "a": 2, "b": 1},
     }
-    assert found.classes == ("a", "b", "c")
-    first, second = found.notes()
+    assert result.classes == ("a", "b", "c")
+    first, second = result.notes()
     assert first.endswith("2 of 5 rows have no label; as a target they are predicted.")
     assert second == "plants: not in all domains: c (lab)."
 
@@ -48,9 +48,9 @@ def test_tables_hold_classes_by_domain_and_rows_without_a_label(
 def test_a_table_shows_how_it_was_read_and_its_first_rows(
     tables: dict[str, str],
 ) -> None:
-    shown = repr(read_table(tables["lab"], label="kind", drop=["day"]))
-    assert "lab.csv: 5 rows, 5 labelled in 3 classes" in shown.splitlines()[0]
-    assert len(shown.splitlines()) == 7  # notes, heading, five rows
+    output = repr(read_table(tables["lab"], label="kind", drop=["day"]))
+    assert "lab.csv: 5 rows, 5 labelled in 3 classes" in output.splitlines()[0]
+    assert len(output.splitlines()) == 7  # notes, heading, five rows
 
 
 def test_a_prepared_table_gives_rows_by_id_with_labels_or_none(
@@ -86,15 +86,15 @@ def test_what_tables_hold_is_remembered_until_they_or_how_they_are_read_change(
     tables: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     memory = tmp_path / "data" / "plants" / "digests.json"
-    first = TablesDataset("plants", tables, **HOW, memory=memory).contents()
+    first = TablesDataset("plants", tables, **HOW, cache=memory).contents()
     monkeypatch.setattr("cdspp.datasets.table_rows.read_domain", None)
-    again = TablesDataset("plants", tables, **HOW, memory=memory)
+    again = TablesDataset("plants", tables, **HOW, cache=memory)
     assert again.contents() == first
     assert again.features == {"lab": ["x", "y"], "field": ["z"]}
     memory.with_name("contents.json").write_text("{")
     with pytest.raises(TypeError):  # it would be read, for what was kept is damaged
-        TablesDataset("plants", tables, **HOW, memory=memory).contents()
-    other = TablesDataset("plants", tables, **(HOW | {"impute": True}), memory=memory)
+        TablesDataset("plants", tables, **HOW, cache=memory).contents()
+    other = TablesDataset("plants", tables, **(HOW | {"impute": True}), cache=memory)
     assert other.fingerprint() != again.fingerprint()
 
 
@@ -133,12 +133,12 @@ def test_words_for_no_label_are_counted_and_kept_where_they_are_classes(
     tables: dict[str, str],
 ) -> None:
     FIELD.assign(kind=["b", "NA", "a", "a", "null"]).to_parquet(tables["field"])
-    found = TablesDataset("plants", tables, **HOW)
-    assert found.contents()["field"] == {"": 2, "a": 2, "b": 1}
-    assert "(1 'NA' and 1 'null' among them)" in found.notes()[0]
+    result = TablesDataset("plants", tables, **HOW)
+    assert result.contents()["field"] == {"": 2, "a": 2, "b": 1}
+    assert "(1 'NA' and 1 'null' among them)" in result.notes()[0]
     kept = TablesDataset("plants", tables, **HOW, keep_labels=["NA"])
     assert kept.contents()["field"] == {"": 1, "NA": 1, "a": 2, "b": 1}
-    assert kept.fingerprint() != found.fingerprint()
+    assert kept.fingerprint() != result.fingerprint()
 
 
 def test_classes_that_look_alike_are_refused_unless_one_is_kept(
@@ -148,8 +148,8 @@ def test_classes_that_look_alike_are_refused_unless_one_is_kept(
     message = r"'a' \(lab and field\), 'A' \(field\); 'b' .*in .*study.* keep_labels"
     with pytest.raises(DataError, match=message):
         TablesDataset("plants", tables, **HOW).contents()
-    found = TablesDataset("plants", tables, **HOW, keep_labels=["A", "B"])
-    assert found.classes == ("A", "B", "a", "b", "c")
+    result = TablesDataset("plants", tables, **HOW, keep_labels=["A", "B"])
+    assert result.classes == ("A", "B", "a", "b", "c")
 
 
 def test_one_file_for_two_domains_is_refused(tables: dict[str, str]) -> None:
@@ -168,9 +168,9 @@ def test_ids_in_two_tables_are_told_and_rows_without_ids_share_none(
     FIELD.drop(columns="sample").to_parquet(tables["field"])
     how = HOW | {"columns": {"label": "kind"}}
     LAB.to_csv(tables["lab"], index=False)
-    found = TablesDataset("plants", tables, **how)
-    assert len(found.notes()) == 2
-    index = found.prepare(tmp_path / "data")
+    result = TablesDataset("plants", tables, **how)
+    assert len(result.notes()) == 2
+    index = result.prepare(tmp_path / "data")
     assert index.ids("field")[:2] == ["field-1", "field-2"]
 
 
@@ -279,10 +279,10 @@ def test_a_table_with_the_rows_of_another_is_told(tables: dict[str, str]) -> Non
     rows = pd.DataFrame(rng.random((20, 2)), columns=["p", "q"])
     rows.assign(kind=list("ab") * 10).to_csv(tables["lab"], index=False)
     half = rows.assign(kind=[*"abab", *[None] * 16])[["kind", "q", "p"]]
-    for share, told in ((half, True), (half.assign(p=half["p"] + 1), False)):
+    for share, message in ((half, True), (half.assign(p=half["p"] + 1), False)):
         share.to_parquet(tables["field"], index=False)
         notes = TablesDataset("plants", tables, columns={"label": "kind"}).notes()
-        assert any("20 of the 20 rows" in note for note in notes) == told
+        assert any("20 of the 20 rows" in note for note in notes) == message
 
 
 def test_an_empty_column_of_labels_is_named(tables: dict[str, str]) -> None:

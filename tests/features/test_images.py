@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from pathlib import Path
 
 import numpy as np
@@ -213,14 +212,6 @@ def test_a_device_that_is_not_there_is_named(photos: list[Path]) -> None:
     message = "device.*auto.* 'abacus'"
     with pytest.raises(ConfigError, match=message):
         Cnn(device="abacus").extract(photos[:1])
-
-
-def test_progress_is_logged(
-    photos: list[Path], caplog: pytest.LogCaptureFixture
-) -> None:
-    with caplog.at_level(logging.INFO, logger="cdspp"):
-        Cnn(layer="pool").extract(photos[:2])
-    assert "extracted 2 of 2 images" in caplog.text
 
 
 def test_words_are_counted_on_the_grid(photos: list[Path]) -> None:

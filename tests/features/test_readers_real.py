@@ -75,6 +75,6 @@ def test_real_documents_written_as_lines_of_words_are_read_back(
         lines.append(" ".join([label, *(f"{a}:{b}" for a, b in pairs)]))
     path, spec = write_words(tmp_path, lines)
     wide = spec | {"width": X.shape[1]}
-    found, names = read_matrix(path, wide, REUTERS["classes"])
-    assert abs(found - X).max() == 0
+    result, names = read_matrix(path, wide, REUTERS["classes"])
+    assert abs(result - X).max() == 0
     assert names.tolist() == labels.tolist()

@@ -14,16 +14,16 @@ from cdspp.features.views import SharesZscore
 def test_columns_of_shares_are_standardised(kind: type) -> None:
     counts = np.random.default_rng(0).poisson(3.0, (20, 6))
     expected = stats.zscore(counts / counts.sum(axis=1, keepdims=True), ddof=1)
-    found, record = SharesZscore().reduce(kind(counts))
-    np.testing.assert_allclose(found, expected, rtol=1e-5)
-    assert (found.dtype, record) == (np.float32, {"varying_columns": 6})
+    result, record = SharesZscore().reduce(kind(counts))
+    np.testing.assert_allclose(result, expected, rtol=1e-5)
+    assert (result.dtype, record) == (np.float32, {"varying_columns": 6})
 
 
 def test_a_constant_column_becomes_zero_and_an_empty_row_counts_as_no_shares() -> None:
-    found, record = SharesZscore().reduce([[0, 0, 4], [0, 0, 0], [0, 3, 1]])
-    assert (found[:, 0] == 0).all()
-    np.testing.assert_allclose(found.sum(axis=0), 0, atol=1e-6)
-    assert found[1, 2] < 0
+    result, record = SharesZscore().reduce([[0, 0, 4], [0, 0, 0], [0, 3, 1]])
+    assert (result[:, 0] == 0).all()
+    np.testing.assert_allclose(result.sum(axis=0), 0, atol=1e-6)
+    assert result[1, 2] < 0
     assert record == {"varying_columns": 2}
 
 

@@ -12,13 +12,17 @@ import subprocess
 import sys
 from collections import Counter
 from collections.abc import Iterable
+from contextlib import redirect_stdout
 from dataclasses import dataclass
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import yaml
 from support.warm_start import run_warm
+
+from cdspp.cli.main import main
 
 WORDS = {
     "fruit": ["apple", "pear", "plum", "cherry", "grape", "lemon", "melon", "fig"],
@@ -142,3 +146,10 @@ def planned(folder: Path, *arguments: str) -> Plan:
     # A rule of fits is named after its benchmark and methods.
     rules = [re.sub("^fit_.*", "fit", job["rule_name"]) for job in jobs]
     return Plan(output, Counter(rules), jobs)
+
+
+def status_text(*options: str) -> str:
+    """Return the answer of `cdspp status` on the study in the working folder."""
+    with redirect_stdout(StringIO()) as output:
+        main(["status", "toy.yaml", *options])
+    return output.getvalue()

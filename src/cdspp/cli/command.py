@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from cdspp.core import names
-from cdspp.core.errors import EXTRAS, ConfigError, to_install
+from cdspp.core.errors import ConfigError, to_install
 from cdspp.core.files import same_file
 
 STUDY_EXTRA = "workflow"
@@ -66,10 +66,10 @@ def add_command(
     A missing package is in `extra`, or else in the smallest extra that has it.
     """
     text = command_texts()[name]
-    shown = {"help": text["text"], "description": text["text"]}
-    shown |= {"usage": text.get("usage"), "formatter_class": AS_WRITTEN}
+    parser_options = {"help": text["text"], "description": text["text"]}
+    parser_options |= {"usage": text.get("usage"), "formatter_class": AS_WRITTEN}
     epilog = help_text(*text.get("pages", [name]))
-    parser = commands.add_parser(name, epilog=epilog, **shown)
+    parser = commands.add_parser(name, epilog=epilog, **parser_options)
     parser.set_defaults(run=run, extra=extra)
     one_of, group = text.get("one_of", ()), parser
     if one_of:
@@ -81,20 +81,20 @@ def add_command(
         place.add_argument(option, **settings)
 
 
-def _options(own: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+def _options(options: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield options, including those of groups, with the arguments of argparse."""
     texts = command_texts()
-    for name, settings in own.items():
+    for name, settings in options.items():
         if members := texts["groups"].get(name):
             yield from _options(dict.fromkeys(members, settings))
             continue
-        found = {**texts["shared"].get(name, {}), **settings}
-        found["help"] = found["help"].replace("{part}", found.pop("part", ""))
-        if isinstance(found.get("metavar"), list):
-            found["metavar"] = tuple(found["metavar"])
+        entry = {**texts["shared"].get(name, {}), **settings}
+        entry["help"] = entry["help"].replace("{part}", entry.pop("part", ""))
+        if isinstance(entry.get("metavar"), list):
+            entry["metavar"] = tuple(entry["metavar"])
         if name in CHOICES:
-            found["choices"] = CHOICES[name]
-        yield name, found
+            entry["choices"] = CHOICES[name]
+        yield name, entry
 
 
 def exit_if_failed(text: str, *, failed: object) -> str:
@@ -111,11 +111,11 @@ def json_text(content: Mapping[str, Any]) -> str:
     return json.dumps(versioned, indent=2, sort_keys=True, allow_nan=False)
 
 
-def check_outputs(writes: Given, reads: Given, *, force: bool) -> None:
+def check_outputs(outputs: Given, inputs: Given, *, force: bool) -> None:
     """Refuse outputs that replace an input, or a file without --force (ConfigError)."""
-    taken = [Path(path) for path in reads if path]
-    for path in [Path(each) for each in writes if each]:
-        for other in taken:
+    earlier_paths = [Path(path) for path in inputs if path]
+    for path in [Path(output) for output in outputs if output]:
+        for other in earlier_paths:
             place = other.resolve()
             holds = path.resolve() in (place, *place.parents)
             if holds or same_file(path, other):
@@ -124,30 +124,24 @@ def check_outputs(writes: Given, reads: Given, *, force: bool) -> None:
         if os.path.lexists(path) and not force:
             remedy = "Choose another name, or overwrite it with --force."
             raise ConfigError(f"{path} already exists. {remedy}")
-        taken.append(path)
+        earlier_paths.append(path)
 
 
 @contextmanager
-def warnings_as_notes(take: Callable[[list[str]], object]) -> Iterator[None]:
+def warnings_as_notes(write_lines: Callable[[list[str]], object]) -> Iterator[None]:
     """Pass on each warning of the block as one line, with its count if repeated."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", UserWarning)
         try:
             yield
         finally:
-            counts = Counter(" ".join(str(each.message).split()) for each in caught)
+            counts = Counter(" ".join(str(item.message).split()) for item in caught)
             for text, n in counts.items():
                 times = f" ({n} times)" if n > 1 else ""
-                take([f"note: {text}{times}\n"])
+                write_lines([f"note: {text}{times}\n"])
 
 
-def need_package(package: str, what: str, extra: str = "") -> None:
+def need_package(package: str, purpose: str, extra: str = "") -> None:
     """Raise ConfigError, naming the extra to install, if a package is missing."""
     if importlib.util.find_spec(package) is None:
-        raise ConfigError(to_install(package, what, extra))
-
-
-def missing_package(error: ModuleNotFoundError, extra: str) -> str | None:
-    """Return how to install the optional package that an import needs, if it is one."""
-    package = (error.name or "").partition(".")[0]
-    return to_install(package, "this", extra) if package in EXTRAS else None
+        raise ConfigError(to_install(package, purpose, extra))

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from cdspp.cli import command
 from cdspp.core.errors import UnitWarning
-from cdspp.core.files import atomic, write_json
+from cdspp.core.files import atomic, write_csv, write_json
 from cdspp.core.names import PCA, STANDARDISE
 from cdspp.core.wording import aligned, counted
 
@@ -65,11 +65,10 @@ def _compare(arguments: Namespace) -> str:
         text += aligned([list(table.columns), *grid])
     text += _write_files(arguments, result, target, head)
     shares = result.candidates.set_index("display_name")["degenerate"]
-    useless = ", ".join(shares.index[shares > MOST_COLLAPSED])
-    failed = arguments.strict and useless
-    if failed:
-        text.append(f"--strict: fits of {useless} have failed, collapsed or diverged")
-    return command.exit_if_failed("\n".join(text), failed=failed)
+    names = arguments.strict and ", ".join(shares.index[shares > MOST_COLLAPSED])
+    if names:
+        text.append(f"--strict: fits of {names} have failed, collapsed or diverged")
+    return command.exit_if_failed("\n".join(text), failed=names)
 
 
 def compare_files(arguments: Namespace) -> tuple[Comparison, DomainRows, list[str]]:
@@ -79,7 +78,7 @@ def compare_files(arguments: Namespace) -> tuple[Comparison, DomainRows, list[st
     from cdspp.core.scaling import Scaling
     from cdspp.methods.base import SourceDomain
 
-    target, source, bridge, notes = rows.read_both(arguments, BRIDGES)
+    target, source, bridge, notes = rows.read_domains(arguments, BRIDGES)
     assert source is not None
     for method in arguments.method:
         rows.expected_cost(method, target, source, remedy="leave this one out")
@@ -103,8 +102,8 @@ def compare_files(arguments: Namespace) -> tuple[Comparison, DomainRows, list[st
     # Each fit learns its own scaling, so the line gives no numbers.
     kind = arguments.scale
     text = "PCA in each fit" if kind == PCA else str(Scaling(kind, target.X.shape[1]))
-    ours, theirs = replace(target, scaling=text), replace(source, scaling=text)
-    head = [ours.described("target"), theirs.described("source", ours)]
+    head = [replace(target, scaling=text).description("target")]
+    head.append(replace(source, scaling=text).description("source", target))
     return result, target, [*head, *notes]
 
 
@@ -113,17 +112,17 @@ def _write_files(
 ) -> Iterator[str]:
     """Write the requested files, and yield a line on some of them."""
     if arguments.csv:
-        why = result.explanation
+        explanation = result.explanation
         with atomic(arguments.csv) as temporary:
-            table = result.to_frame() if why is None else why.gains
+            table = result.to_frame() if explanation is None else explanation.gains
             table.to_csv(temporary, index=False, lineterminator="\n")
     if arguments.json:
         write_json(arguments.json, result.to_dict())
     if arguments.rows_to_label:
-        from cdspp.cli.rows import write_rows_to_label
-
         rows = result.rows_to_label.head(arguments.rows)
-        write_rows_to_label(arguments.rows_to_label, rows, target)
+        ids = [target.ids[row] for row in rows["row"]]
+        rows = rows.rename(columns={"row": "id"}).assign(id=ids)
+        write_csv(arguments.rows_to_label, rows)
         yield f"{counted(len(rows), 'row')} to label: {arguments.rows_to_label}"
     if arguments.page:
         from cdspp.report.page.page import write_comparison
@@ -170,8 +169,8 @@ def _option_words(options: Mapping[str, Any], *names: str) -> Iterator[str]:
         elif name == "paired":
             yield from (f"--{name}", *value)
         else:
-            for each in value if isinstance(value, list) else [value]:
-                yield from (f"--{name}", str(each))
+            for item in value if isinstance(value, list) else [value]:
+                yield from (f"--{name}", str(item))
 
 
 def add_commands(commands: Any) -> None:

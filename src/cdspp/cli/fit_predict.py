@@ -50,8 +50,8 @@ def _methods(arguments: Namespace) -> str:
         return command.json_text({"methods": rows})
     grid = []
     for row in rows:
-        shown = row["display_name"] + " *" * row["supervised"]
-        grid.append([row["method"], shown, ", ".join(row["needs"]), row["summary"]])
+        title = row["display_name"] + " *" * row["supervised"]
+        grid.append([row["method"], title, ", ".join(row["needs"]), row["summary"]])
     return "\n".join([*aligned(grid, left=range(4)), "", METHODS_NOTE])
 
 
@@ -73,38 +73,38 @@ def _option(text: str) -> tuple[str, Any]:
 def _fit(arguments: Namespace) -> str:
     from cdspp.cli import rows
 
-    reads = [arguments.source, arguments.target, *arguments.labelled]
-    reads += arguments.paired or []
-    writes = [arguments.output, arguments.model]
-    command.check_outputs(writes, reads, force=arguments.force)
-    before = last_fit(arguments.model, arguments.output) if arguments.model else None
+    inputs = [arguments.source, arguments.target, *arguments.labelled]
+    inputs += arguments.paired or []
+    outputs = [arguments.output, arguments.model]
+    command.check_outputs(outputs, inputs, force=arguments.force)
+    previous = last_fit(arguments.model, arguments.output) if arguments.model else None
     texts, choice = list[str](), {"method": arguments.method, "choice": "by --method"}
     if not arguments.method:
         texts, choice = _choose(arguments)
     reason = {"date": date.today().isoformat(), **choice}
     model = _model(arguments)
-    read, source_rows, bridge, notes = rows.read_both(arguments, model.bridges)
+    raw_target, source_rows, bridge, notes = rows.read_domains(arguments, model.bridges)
     if arguments.labelled:
-        read = rows.join_labels(read, source_rows, arguments.labelled)
-    reason["labelled"] = sum(map(bool, read.labels))
-    both = rows.scaled_both(arguments.scale, read, source_rows, bridge)
-    target, source_rows, source, scaling = both
-    texts.append(target.described("target"))
+        raw_target = rows.join_labels(raw_target, source_rows, arguments.labelled)
+    reason["labelled"] = sum(map(bool, raw_target.labels))
+    scaled_tables = rows.scale_domains(arguments.scale, raw_target, source_rows, bridge)
+    target, source_rows, source, scaling = scaled_tables
+    texts.append(target.description("target"))
     if source_rows is not None:
-        texts.append(source_rows.described("source", target))
+        texts.append(source_rows.description("source", target))
     texts += [*notes, *_fit_model(arguments, model, target, source_rows, source)]
     if arguments.strict and model.collapsed_:
         fault = f"the fit is degenerate ({model.collapsed_}); no file was written"
         return command.exit_if_failed(
             "\n".join([*texts, f"--strict: {fault}"]), failed=True
         )
-    last = model.history_[-1]
+    labels = model.history_[-1].prediction
     ids = [k for k, label in zip(target.ids, target.labels, strict=True) if not label]
-    if before is not None:
-        texts += changes(before, reason, dict(zip(ids, last.prediction, strict=True)))
-    rows.write_predictions(arguments.output, ids, last.prediction, last.confidence)
+    if previous is not None:
+        texts += changes(previous, reason, dict(zip(ids, labels, strict=True)))
+    rows.write_predictions(arguments.output, ids, labels, model.history_[-1].confidence)
     if arguments.model:
-        _save_model(arguments, model, read, scaling, reason)
+        _save_model(arguments, model, raw_target, scaling, reason)
         texts.append(f"model: {arguments.model}")
     if not ids:
         texts.append("note: every target row has a label: there is nothing to predict.")
@@ -123,9 +123,9 @@ def _choose(arguments: Namespace) -> tuple[list[str], dict[str, Any]]:
     earlier = "(0.2.0 used --method cdspp --scale none)"
     if not arguments.source:
         arguments.method = TARGET_ONLY
-        how = "Method: target-only, because there is no source; --scale"
+        line = "Method: target-only, because there is no source; --scale"
         choice = {"method": TARGET_ONLY, "choice": "because no source was given"}
-        return [f"{how} {arguments.scale} {earlier}."], choice
+        return [f"{line} {arguments.scale} {earlier}."], choice
     options = DEFAULTS | vars(arguments) | {"method": []}
     options |= {"why": False, "rows_to_label": ""}
     notes = []
@@ -135,9 +135,9 @@ def _choose(arguments: Namespace) -> tuple[list[str], dict[str, Any]]:
         result, *_ = compare_files(Namespace(**options | {"labelled": []}))
         notes = ["note: --labelled: drawn for other tables, so it joins without a test"]
     arguments.method = result.best_bet
-    how = f"Method: {result.best_bet}, the bet; --scale {arguments.scale} {earlier}."
+    line = f"Method: {result.best_bet}, the bet; --scale {arguments.scale} {earlier}."
     choice = {n: getattr(result, n) for n in ("candidate", "probability", "evidence")}
-    return [*result.lines[:2], how, *notes], {"method": result.best_bet, **choice}
+    return [*result.lines[:2], line, *notes], {"method": result.best_bet, **choice}
 
 
 def _model(arguments: Namespace) -> Any:
@@ -186,29 +186,29 @@ def _next_step(arguments: Namespace, model: Any) -> list[str]:
         return []
     if not arguments.model:
         return ["To label new rows later, fit again with --model FILE --force"]
-    again = "Once more rows have labels, fit again with --force to see what changes"
+    advice = "Once more rows have labels, fit again with --force to see what changes"
     files = ["--model", arguments.model, "--target", "new.csv", "--output", "more.csv"]
     if arguments.impute:
         files.append("--impute")
     if arguments.decimal:
         files += ["--decimal", arguments.decimal]
-    return [f"To label new rows: {shlex.join(['cdspp', 'predict', *files])}", again]
+    return [f"To label new rows: {shlex.join(['cdspp', 'predict', *files])}", advice]
 
 
 def _save_model(
-    arguments: Namespace, model: Any, read: DomainRows, scaling: Any, reason: Reason
+    arguments: Namespace, model: Any, target: DomainRows, scaling: Any, reason: Reason
 ) -> None:
     from cdspp.cli.rows import columns_of
     from cdspp.methods.model_file import save_model
 
-    how = columns_of(arguments, "target")
+    columns = columns_of(arguments, "target")
     extras = {
-        "features": read.features,
+        "features": target.features,
         "scaling": scaling,
-        "means": read.X.mean(axis=0),
-        "ranges": np.array([read.X.min(axis=0), read.X.max(axis=0)]),
-        "columns": (how.label, how.id, how.drop),
-        "encoder": json.dumps(read.encoder.to_dict()) if read.encoder else "",
+        "means": target.X.mean(axis=0),
+        "ranges": np.array([target.X.min(axis=0), target.X.max(axis=0)]),
+        "columns": (columns.label, columns.id, columns.drop),
+        "encoder": json.dumps(target.encoder.to_dict()) if target.encoder else "",
         "reason": json.dumps(reason),
     }
     save_model(arguments.model, model, extras)
@@ -229,19 +229,19 @@ def last_fit(model: PathLike, output: PathLike) -> LastFit | None:
     return (reason, predictions) if reason else None
 
 
-def read_reason(path: PathLike, kept: Mapping[str, Any]) -> tuple[Reason, str]:
+def read_reason(path: PathLike, extras: Mapping[str, Any]) -> tuple[Reason, str]:
     """Return the reason for a model's method, and a line on it; none before 0.3.
 
     DataError: it is damaged.
     """
-    text = kept.get("reason")
+    text = extras.get("reason")
     try:
         reason = json.loads(text) if isinstance(text, str) and text else {}
         if not reason or not isinstance(reason, dict):
             return {}, ""
         rows = counted(int(reason["labelled"]), "labelled row")
-        fitted = f"{reason['method']}, fitted on {reason['date']} to {rows}"
-        return reason, f"model: {fitted}; {_choice_text(reason)}"
+        fit_text = f"{reason['method']}, fitted on {reason['date']} to {rows}"
+        return reason, f"model: {fit_text}; {_choice_text(reason)}"
     except (KeyError, TypeError, ValueError) as error:
         raise DataError(f"{path}: damaged model ({error}). Fit again.") from error
 
@@ -257,16 +257,16 @@ def _choice_text(reason: Reason) -> str:
 
 
 def changes(
-    before: LastFit, reason: Reason, predictions: Mapping[str, Any]
+    previous: LastFit, reason: Reason, predictions: Mapping[str, Any]
 ) -> Iterator[str]:
     """Yield lines on changes since the last fit: labels, method, predictions."""
-    old, labels = before
-    both = [name for name in predictions if name in labels]
-    moved = sum(str(predictions[name]) != labels[name] for name in both)
+    old, labels = previous
+    common = [name for name in predictions if name in labels]
+    n_changed = sum(str(predictions[name]) != labels[name] for name in common)
     new = reason["method"]
     method = f"still {new}" if old["method"] == new else f"{old['method']} to {new}"
     labelled = f"{old['labelled']} to {reason['labelled']} labelled rows"
-    share = f"{moved} of {counted(len(both), 'prediction')} changed"
+    share = f"{n_changed} of {counted(len(common), 'prediction')} changed"
     yield f"Since {old['date']}: {labelled}; {method}; {share}."
     if _choice_text(old) != _choice_text(reason):
         yield f"Then: {_choice_text(old)}. Now: {_choice_text(reason)}."
@@ -280,20 +280,20 @@ def _predict(arguments: Namespace) -> str:
 
     reads = [arguments.model, arguments.target]
     command.check_outputs([arguments.output], reads, force=arguments.force)
-    model, kept = read_model(arguments.model)
-    read = _read_target(arguments, kept)
-    read, notes = _with_columns_of_fit(read, model, kept)
-    options = {"impute": arguments.impute, "means": kept.get("means")}
-    target = complete(read, **options, fitted=True)
-    notes += drift_notes(target, kept.get("ranges"), np.size(model.transduction_))
-    if "scaling" in kept:  # missing if the library saved the model
-        target = scaled(target, kept["scaling"])
+    model, extras = read_model(arguments.model)
+    raw_target = _read_target(arguments, extras)
+    raw_target, notes = _with_columns_of_fit(raw_target, model, extras)
+    options = {"impute": arguments.impute, "means": extras.get("means")}
+    target = complete(raw_target, **options, fitted=True)
+    notes += drift_notes(target, extras.get("ranges"), np.size(model.transduction_))
+    if "scaling" in extras:  # missing if the library saved the model
+        target = scaled(target, extras["scaling"])
     predicted = model.predict(target.X)
     confidence = None
     if hasattr(model, "predict_proba"):
         confidence = model.predict_proba(target.X).max(axis=1)
-    _, line = read_reason(arguments.model, kept)
-    texts = [*filter(None, [line]), target.described("target"), *notes]
+    _, line = read_reason(arguments.model, extras)
+    texts = [*filter(None, [line]), target.description("target"), *notes]
     if collapse := find_collapse(predicted, len(model.classes_), {}).sentence:
         texts.append(f"note: the model {collapse}")
         if arguments.strict:
@@ -305,14 +305,14 @@ def _predict(arguments: Namespace) -> str:
 
 
 def _with_columns_of_fit(
-    target: DomainRows, model: Any, kept: Mapping[str, Any]
+    target: DomainRows, model: Any, extras: Mapping[str, Any]
 ) -> tuple[DomainRows, list[str]]:
     """Return rows with the columns of the fit, by name if both have names."""
     from cdspp.datasets.table_bridge import select_features
 
-    if target.records and not kept.get("encoder"):
+    if target.records and not extras.get("encoder"):
         target.require_names()
-    names = kept.get("features") or tuple(getattr(model, "feature_names_in_", ()))
+    names = extras.get("features") or tuple(getattr(model, "feature_names_in_", ()))
     if names and target.features:
         return select_features(target, names, "the model"), []
     lacks = "the model" if target.features else target.path
@@ -322,7 +322,7 @@ def _with_columns_of_fit(
     return target, [note]
 
 
-def _read_target(arguments: Namespace, kept: Mapping[str, Any]) -> DomainRows:
+def _read_target(arguments: Namespace, extras: Mapping[str, Any]) -> DomainRows:
     """Return rows to predict; column names given at the fit are the default.
 
     DataError: the contents of the model are damaged.
@@ -332,20 +332,20 @@ def _read_target(arguments: Namespace, kept: Mapping[str, Any]) -> DomainRows:
     from cdspp.datasets.table_rows import read_domain, require_dropped
 
     try:
-        label, id_, drop = kept.get("columns", (None, None, ()))
-        "".join([*kept.get("features", ()), *drop, label or "", id_ or ""])  # all text
-        text = kept.get("encoder")
+        label, id_, drop = extras.get("columns", (None, None, ()))
+        "".join([*extras.get("features", ()), *drop, label or "", id_ or ""])  # text
+        text = extras.get("encoder")
         encoder = TableEncoder.from_dict(json.loads(text)) if text else None
         for name, n_axes in (("means", 1), ("ranges", 2)):
-            part = kept.get(name)
+            part = extras.get(name)
             if part is not None and (part.ndim, part.dtype.kind) != (n_axes, "f"):
                 raise TypeError(f"{name} are not numbers")
     except (AttributeError, TypeError, ValueError) as error:
         fault = f"damaged model ({error})"
         raise DataError(f"{arguments.model}: {fault}. Fit again.") from error
-    given = tuple(name for name in ("label", "id") if getattr(arguments, name))
+    required = tuple(name for name in ("label", "id") if getattr(arguments, name))
     names = arguments.label or label, arguments.id or id_, (*arguments.drop, *drop)
-    columns = Columns(*names, given, arguments.encoding, arguments.decimal)
+    columns = Columns(*names, required, arguments.encoding, arguments.decimal)
     rows = read_domain(arguments.target, columns, encoder)
     require_dropped(arguments.drop, [rows])
     return rows

@@ -56,7 +56,7 @@ class StudyData:
     def __str__(self) -> str:
         """Describe the data in lines."""
         domains = counted(len(self.sizes), "domain")
-        classes = f"{counted(len(_common(self.sizes)), 'class')} in common"
+        classes = f"{counted(len(_common_classes(self.sizes)), 'class')} in common"
         head = f"{self.entry['id']}: {self.kind}, {domains}, {classes}"
         return "\n".join([head, *(f"  {line}" for line in self.remarks)])
 
@@ -85,12 +85,12 @@ def read_folder(name: str, folder: str, direction: Direction) -> StudyData:
             hint = f", for instance {valid_id(domain)}" if valid_id(domain) else ""
             path = Path(folder) / domain
             faults.append(f"{path}: {NEEDED}. Rename the folder{hint}.")
-    _refuse(folder, [*faults, *_size_faults(sizes, direction)])
-    for domain, of_class in sizes.items():
-        numbers = of_class.values()
-        ends = dict.fromkeys([min(numbers), max(numbers)])
-        each = f"{' to '.join(map(str, ends))} a class"
-        lines.append(f"{domain}: {sum(numbers)} {data.kind}, {each}")
+    _raise_faults(folder, [*faults, *_size_faults(sizes, direction)])
+    for domain, class_sizes in sizes.items():
+        numbers = class_sizes.values()
+        extremes = dict.fromkeys([min(numbers), max(numbers)])
+        per_class = f"{' to '.join(map(str, extremes))} a class"
+        lines.append(f"{domain}: {sum(numbers)} {data.kind}, {per_class}")
     entry = {"id": name, "folder": folder}
     return StudyData(data.kind, sizes, entry, (*lines, *data.notes()))
 
@@ -106,30 +106,30 @@ def read_tables(
 
     names = [valid_id(title) for title, _ in tables]
     paths = [path for _, path in tables]
-    read, faults = gather_rows(read_domain, zip(paths, columns, strict=True))
+    rows_of, faults = gather_rows(read_domain, zip(paths, columns, strict=True))
     faults = [*_table_faults(tables, names), *faults]
     try:
-        require_dropped(() if faults else columns[0].drop, read)
+        require_dropped(() if faults else columns[0].drop, rows_of)
     except DataError as error:
         faults.append(str(error))
-    _refuse(name, faults)
-    counts = (Counter(sorted(filter(None, rows.labels))) for rows in read)
+    _raise_faults(name, faults)
+    counts = (Counter(sorted(filter(None, rows.labels))) for rows in rows_of)
     sizes = dict(zip(names, counts, strict=True))
     require_distinct(sizes)
     faults = [*_size_faults(sizes, direction)]
-    if all(sizes.values()) and not _common(sizes):
+    if all(sizes.values()) and not _common_classes(sizes):
         faults += no_common_class(sizes) or ["no class occurs in all tables"]
-    _refuse(name, faults)
-    lines = map(_table_text, tables, names, read)
+    _raise_faults(name, faults)
+    lines = map(_table_text, tables, names, rows_of)
     keys = ("label", "id", *command.FORMATS)
     entry: dict[str, Any] = {
         "id": name,
         "tables": dict(zip(names, paths, strict=True)),
         "columns": _nonempty({key: _by_domain(key, names, columns) for key in keys}),
         "drop": list(columns[0].drop),
-        "impute": not all(np.isfinite(rows.X).all() for rows in read),
+        "impute": not all(np.isfinite(rows.X).all() for rows in rows_of),
     }
-    order = [read[names.index(k)] for k in _ordered(names, direction) if k in names]
+    order = [rows_of[names.index(k)] for k in _in_order(names, direction) if k in names]
     notes, bridge = _bridge(order)
     return StudyData("tables", sizes, _nonempty(entry), (*lines, *notes), **bridge)
 
@@ -137,7 +137,7 @@ def read_tables(
 def _table_text(table: tuple[str, str], domain: str, rows: DomainRows) -> str:
     title, path = table
     place = path if domain == title else f"{title}, {path}"
-    text = rows.described(f"{domain} ({place})")
+    text = rows.description(f"{domain} ({place})")
     if n_missing := int((~np.isfinite(rows.X)).sum()):
         text += f", {counted(n_missing, 'number')} missing, to be imputed"
     return text
@@ -149,16 +149,16 @@ def _bridge(tables: Sequence[DomainRows]) -> tuple[list[str], dict[str, Any]]:
     from cdspp.datasets import table_bridge
     from cdspp.methods.bridge import SHARED
 
-    both = combinations(tables, 2)
-    pairs = [table_bridge.shared_columns(None, *two)[:2] for two in both]
+    table_pairs = combinations(tables, 2)
+    pairs = [table_bridge.shared_columns(None, *pair)[:2] for pair in table_pairs]
     shared = (pairs[0][0] if all(places for places, _ in pairs) else None) or []
     notes = [note.partition(" (--")[0] for _, note in pairs] if shared else []
-    bare = ({k for k, y in zip(t.ids, t.labels, strict=True) if not y} for t in tables)
+    blank = ({k for k, y in zip(t.ids, t.labels, strict=True) if not y} for t in tables)
     return notes, {
         "bridge": (*BRIDGE_METHODS[SHARED], "cdspp-bridge") if shared else (),
         "equal": tuple(tables[0].features[place] for place, _ in shared),
         "similar": tuple(table_bridge.propose_columns(tables[0], tables[1], shared)),
-        "n_paired": len(table_bridge.common_ids(*tables).intersection(*bare)),
+        "n_paired": len(table_bridge.common_ids(*tables).intersection(*blank)),
     }
 
 
@@ -170,12 +170,12 @@ def _by_domain(
     key: str, names: Sequence[str], columns: Sequence[Columns]
 ) -> str | dict[str, str]:
     """Return the format common to all domains, or one per domain; empty by default."""
-    usual = getattr(type(columns[0]), key)
-    values = [getattr(how, key) for how in columns]
+    default = getattr(type(columns[0]), key)
+    values = [getattr(column_format, key) for column_format in columns]
     if len({*values}) == 1:
-        return "" if values[0] == usual else str(values[0])
+        return "" if values[0] == default else str(values[0])
     pairs = zip(names, values, strict=True)
-    return {name: str(value) for name, value in pairs if value != usual}
+    return {name: str(value) for name, value in pairs if value != default}
 
 
 def _table_faults(
@@ -198,22 +198,22 @@ def _size_faults(sizes: Sizes, direction: Direction) -> Iterator[str]:
             yield f"{domain}: no labelled row. Name the label column with --label."
         elif len(classes) < 2:
             yield f"{domain}: expected at least two classes, got {', '.join(classes)}."
-    for target in _ordered(sizes, direction)[1:2]:
+    for target in _in_order(sizes, direction)[1:2]:
         small = [label for label, size in sizes.get(target, {}).items() if size < 2]
         if small:
             needs = "two labelled samples per class, one of them to test"
             yield f"{target}: a target needs {needs}; {', '.join(small)} has one."
 
 
-def _common(sizes: Sizes) -> set[str]:
+def _common_classes(sizes: Sizes) -> set[str]:
     return set.intersection(*map(set, sizes.values())) if sizes else set()
 
 
-def _refuse(what: str, faults: Sequence[str]) -> None:
+def _raise_faults(name: str, faults: Sequence[str]) -> None:
     if faults:
         lines = "\n".join(f"  - {fault}" for fault in faults)
         lines = lines.replace(": --impute", ", to be imputed")  # which init requests
-        raise DataError(f"{what}: {counted(len(faults), 'problem')}:\n{lines}")
+        raise DataError(f"{name}: {counted(len(faults), 'problem')}:\n{lines}")
 
 
 def study_text(
@@ -227,8 +227,8 @@ def study_text(
 
     from cdspp.study.config import merge_presets
 
-    own = {"preset": "quick", "add": list(methods)}
-    default = merge_presets(own, workflow_folder()).config[REFERENCE]
+    keys = {"preset": "quick", "add": list(methods)}
+    default = merge_presets(keys, workflow_folder()).config[REFERENCE]
     templates = jinja2.Environment(
         loader=jinja2.FileSystemLoader(workflow_folder() / "resources/init"),
         undefined=jinja2.StrictUndefined,
@@ -252,9 +252,9 @@ def _yaml_value(value: object) -> str:
     """Return a value in one line of YAML, quoted if needed."""
     import yaml
 
-    how: dict[str, Any] = {"default_flow_style": True, "width": float("inf")}
-    written = yaml.safe_dump([value], allow_unicode=True, sort_keys=False, **how)
-    return str(written).strip()[1:-1]
+    style: dict[str, Any] = {"default_flow_style": True, "width": float("inf")}
+    text = yaml.safe_dump([value], allow_unicode=True, sort_keys=False, **style)
+    return str(text).strip()[1:-1]
 
 
 def _init(arguments: Namespace) -> str:
@@ -275,7 +275,7 @@ def _init(arguments: Namespace) -> str:
             raise ConfigError(f"{message}, got {domain!r}{hint}")
     if arguments.source is not None and arguments.source == arguments.target:
         raise ConfigError(f"cdspp init: source and target are both {arguments.source}.")
-    order = _ordered(data.sizes, (arguments.source, arguments.target))
+    order = _in_order(data.sizes, (arguments.source, arguments.target))
     data = replace(data, sizes={domain: data.sizes[domain] for domain in order})
     source, target, *_ = order
     text = study_text(name, data, arguments.method, arguments.reference)
@@ -300,7 +300,7 @@ def _read_data(arguments: Namespace) -> StudyData:
     direction = arguments.source, arguments.target
     if arguments.table:
         domains = [valid_id(title) for title, _ in arguments.table]
-        order = _ordered(domains, direction)
+        order = _in_order(domains, direction)
         roles = dict(zip(order, ("source", "target"), strict=False))
         columns = [columns_of(arguments, roles.get(name, "")) for name in domains]
         data = read_tables(arguments.name, arguments.table, columns, direction)
@@ -313,12 +313,12 @@ def _read_data(arguments: Namespace) -> StudyData:
     return replace(data, entry=_nonempty(entry))
 
 
-def _ordered(domains: Iterable[str], direction: Direction) -> list[str]:
+def _in_order(domains: Iterable[str], direction: Direction) -> list[str]:
     """Return source, target and the other domains; by default in their order."""
     source, target = direction
-    left = (name for name in domains if name not in (source, target))
-    first = [source or next(left, ""), target or next(left, "")]
-    return [*dict.fromkeys([*first, *domains])]
+    candidates = (name for name in domains if name not in (source, target))
+    pair = [source or next(candidates, ""), target or next(candidates, "")]
+    return [*dict.fromkeys([*pair, *domains])]
 
 
 def _table(text: str) -> tuple[str, str]:
@@ -346,26 +346,25 @@ def _fetch(arguments: Namespace) -> str:
 
     catalogue = arguments.catalogue or workflow_folder() / "resources/datasets.yaml"
     entries = load_catalogue(catalogue).items()
-    known = {k: entry["resources"] for k, entry in entries if entry.get("resources")}
+    datasets = {k: entry["resources"] for k, entry in entries if entry.get("resources")}
     name = arguments.dataset
     if name is None:
-        return "\n".join(f"{key:20}{' '.join(each)}" for key, each in known.items())
-    if name not in known:
-        hint = did_you_mean(name, known)
+        return "\n".join(f"{key:20}{' '.join(each)}" for key, each in datasets.items())
+    if name not in datasets:
+        hint = did_you_mean(name, datasets)
         raise DataError(f"no published data set {name!r}{hint} List: cdspp fetch.")
     lines, faults = [], []
-    places = {"catalogue": catalogue, "mirror": arguments.mirror}
-    for resource in arguments.resource or known[name]:
+    options = {"catalogue": catalogue, "mirror": arguments.mirror}
+    for resource in arguments.resource or datasets[name]:
         output = record_path(arguments.data, name, resource)
         try:
-            fetch_resource(dataset=name, resource=resource, output=output, **places)
+            fetch_resource(dataset=name, resource=resource, output=output, **options)
             lines.append(f"{name}, {resource}: {output}")
         except DataError as error:
             logging.getLogger(__name__).error("%s", error)
             faults.append(resource)
     if faults:
-        count = f"{len(faults)} of {len(faults) + len(lines)} resources"
-        message = f"{name}: {count} could not be fetched: {', '.join(faults)}"
+        message = f"{name}: could not fetch {', '.join(faults)}"
         raise DataError(f"{message}. The lines above say why.")
     return "\n".join(lines)
 

@@ -7,14 +7,8 @@ from argparse import ArgumentParser
 from collections.abc import Sequence
 from contextlib import suppress
 from importlib import import_module
-from typing import Any
 
-from cdspp.cli.command import (
-    AS_WRITTEN,
-    help_text,
-    missing_package,
-    warnings_as_notes,
-)
+from cdspp.cli.command import AS_WRITTEN, help_text, warnings_as_notes
 from cdspp.core import errors
 from cdspp.core.labels import keep_labels
 from cdspp.core.version import VERSION
@@ -40,22 +34,21 @@ MODULES = {
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line; return the exit code (2 for an error of the user)."""
-    words, rest = list(sys.argv[1:] if argv is None else argv), list[str]()
+    words, snakemake_words = list(sys.argv[1:] if argv is None else argv), list[str]()
     if words[:1] == ["run"] and "--" in words:  # the rest goes to Snakemake
         place = words.index("--")
-        words, rest = words[:place], words[place + 1 :]
-    shown: dict[str, Any] = {
-        "epilog": help_text("files"),
-        "formatter_class": AS_WRITTEN,
-    }
-    parser = ArgumentParser(prog="cdspp", description=DESCRIPTION, **shown)
+        words, snakemake_words = words[:place], words[place + 1 :]
+    parser = ArgumentParser(
+        "cdspp", description=DESCRIPTION, formatter_class=AS_WRITTEN
+    )
+    parser.epilog = help_text("files")
     parser.add_argument("--version", action="version", version=f"cdspp {VERSION}")
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
     # Commands on studies import more, which would delay a fit of tables.
-    own = [name for name, names in MODULES.items() if words and words[0] in names]
-    for name in own or MODULES:
+    modules = [name for name, names in MODULES.items() if words and words[0] in names]
+    for name in modules or MODULES:
         import_module(f"cdspp.cli.{name}").add_commands(commands)
-    parser.set_defaults(snakemake=rest)
+    parser.set_defaults(snakemake=snakemake_words)
     return run_command(parser, words)
 
 
@@ -69,8 +62,8 @@ def run_command(parser: ArgumentParser, argv: Sequence[str] | None) -> int:
     logging.basicConfig(level=logging.INFO, format="%(message)s", stream=sys.stderr)
     arguments = parser.parse_args(argv)
     try:
-        kept = getattr(arguments, "keep_label", ())
-        with warnings_as_notes(sys.stderr.writelines), keep_labels(*kept):
+        labels = getattr(arguments, "keep_label", ())
+        with warnings_as_notes(sys.stderr.writelines), keep_labels(*labels):
             text = arguments.run(arguments)
         try:
             sys.stdout.write(text + "\n")
@@ -82,24 +75,27 @@ def run_command(parser: ArgumentParser, argv: Sequence[str] | None) -> int:
             fault = f"the answer cannot be printed ({error.strerror})"
             raise OSError(fault) from error
     except (errors.MethodFailed, *USER_ERRORS) as error:
-        return _refuse(parser.prog, str(error))
+        return _print_error(parser.prog, str(error))
     except (MemoryError, RuntimeError) as error:
         if not errors.out_of_memory(error):
             raise
-        return _refuse(parser.prog, f"{errors.out_of_memory_text(error)} {LESS_MEMORY}")
+        text = errors.out_of_memory_text(error)
+        return _print_error(parser.prog, f"{text} {LESS_MEMORY}")
     except ModuleNotFoundError as error:
-        if (remedy := missing_package(error, arguments.extra)) is None:
+        package = (error.name or "").partition(".")[0]
+        if package not in errors.EXTRAS:
             raise
-        return _refuse(parser.prog, remedy)
+        remedy = errors.to_install(package, "this", arguments.extra)
+        return _print_error(parser.prog, remedy)
     return 0
 
 
-def _refuse(program: str, message: str) -> int:
+def _print_error(program: str, message: str) -> int:
     """Print an error, one line per fault; cut very long words."""
     head, *faults = (
         " ".join(w if len(w) <= 300 else f"{w[:60]}..." for w in part.split())
         for part in message.split("\n  - ")
     )
-    listed = ("\n  - " if len(faults) > 1 else " ").join([head, *faults])
-    sys.stderr.write(f"{program}: error: {listed}\n")
+    text = ("\n  - " if len(faults) > 1 else " ").join([head, *faults])
+    sys.stderr.write(f"{program}: error: {text}\n")
     return 2

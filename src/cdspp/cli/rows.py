@@ -40,7 +40,7 @@ MOST_PROPOSED = 5
 log = logging.getLogger(__name__)
 
 
-def read_both(
+def read_domains(
     arguments: Namespace, kinds: Collection[str]
 ) -> tuple[DomainRows, DomainRows | None, dict[str, Any], list[str]]:
     """Return target and source, their bridge of the given `kinds`, and notes on it."""
@@ -50,8 +50,8 @@ def read_both(
     [source], bridge, notes = sources, dict[str, Any](), list[str]()
     shared, note, factors = None, "", np.ones(source.X.shape[1])
     if SHARED in kinds or arguments.shared:
-        how = arguments.shared
-        shared, note, factors = table_bridge.shared_columns(how, source, target)
+        option = arguments.shared
+        shared, note, factors = table_bridge.shared_columns(option, source, target)
         source = replace(source, X=source.X * factors)
     if SHARED in kinds and shared:
         bridge[SHARED] = shared
@@ -61,9 +61,9 @@ def read_both(
             notes += _unit_notes(source, target, shared)
     if PAIRS in kinds and arguments.paired:
         formats = [columns_of(arguments, role, required=()) for role in ROLES]
-        both, impute = (source, target), arguments.impute
-        pairs = table_bridge.read_pairs(arguments.paired, both, formats, impute=impute)
-        (left, right), note = pairs
+        (left, right), note = table_bridge.read_pairs(
+            arguments.paired, (source, target), formats, impute=arguments.impute
+        )
         bridge[PAIRS] = left * factors, right
         notes.append(note)
     if kinds:
@@ -78,58 +78,58 @@ def _read_complete(arguments: Namespace) -> list[DomainRows]:
         table_rows.require_two_files({role: getattr(arguments, role) for role in ROLES})
         # No output names source rows, so they need no identifiers.
         files.append((arguments.source, columns_of(arguments, "source")))
-    read, faults = table_rows.gather_rows(table_rows.read_domain, files)
+    tables, faults = table_rows.gather_rows(table_rows.read_domain, files)
     if not faults:
-        target, *sources = read
+        target, *sources = tables
         if arguments.drop:
-            table_rows.require_dropped(arguments.drop, read)
+            table_rows.require_dropped(arguments.drop, tables)
         target.require_distinct_ids()  # predictions are written by identifier
-        require_distinct({rows.path: rows.labels for rows in read})
+        require_distinct({rows.path: rows.labels for rows in tables})
         for source in sources:
             if copied := source.copy_note(target) or target.copy_note(source):
                 warnings.warn(copied, LabelWarning, stacklevel=2)
             source.require_labels()
-            require_common({rows.path: filter(None, rows.labels) for rows in read})
+            require_common({rows.path: filter(None, rows.labels) for rows in tables})
         fill = partial(table_rows.complete, impute=arguments.impute)
-        read, faults = table_rows.gather_rows(fill, ((rows,) for rows in read))
+        tables, faults = table_rows.gather_rows(fill, ((rows,) for rows in tables))
     if faults:
-        both = "--label and --id (in only one file: --target-label and the like)"
-        raise DataError("\n".join(faults).replace("--label and --id", both))
-    for source in read[1:]:
+        options = "--label and --id (in only one file: --target-label and the like)"
+        raise DataError("\n".join(faults).replace("--label and --id", options))
+    for source in tables[1:]:
         source.require_labels(of_all=True)
-    return read
+    return tables
 
 
 def _unit_notes(
     source: DomainRows, target: DomainRows, shared: list[tuple[int, int]]
 ) -> Iterator[str]:
     """Name shared columns with probably different units, and options to fix them."""
-    names, (ours, theirs) = (source.features, target.features), np.transpose(shared)
-    if words := spread_text((source.X, target.X), (ours, theirs), names):
-        pair = f"{names[0][ours[0]]}={names[1][theirs[0]]}*NUMBER"
+    names, columns = (source.features, target.features), tuple(np.transpose(shared))
+    if spreads := spread_text((source.X, target.X), columns, names):
+        pair = f"{names[0][columns[0][0]]}={names[1][columns[1][0]]}*NUMBER"
         options = f"--shared {pair}, --scale {STANDARDISE_EACH} or --shared none"
-        yield f"note: {words}: {options}."
+        yield f"note: {spreads}: {options}."
 
 
 def _suggestions(
     arguments: Namespace,
     kinds: Collection[str],
-    both: tuple[DomainRows, DomainRows],
+    domains: tuple[DomainRows, DomainRows],
     shared: list[tuple[int, int]],
 ) -> Iterator[str]:
     """Suggest what else source and target may share, with the options to share it."""
     if SHARED in kinds and not arguments.shared and arguments.scale != PCA:
-        for each in table_bridge.propose_columns(*both, shared)[:MOST_PROPOSED]:
-            option = shlex.quote(f"{SAME_NAMES},{each}" if shared else str(each))
-            yield f"suggestion: --shared {option}: {each.numbers}"
-    ids = table_bridge.common_ids(*both) if PAIRS in kinds else ()
+        for pair in table_bridge.propose_columns(*domains, shared)[:MOST_PROPOSED]:
+            option = shlex.quote(f"{SAME_NAMES},{pair}" if shared else str(pair))
+            yield f"suggestion: --shared {option}: {pair.numbers}"
+    ids = table_bridge.common_ids(*domains) if PAIRS in kinds else ()
     if ids and not arguments.paired:
-        paths = (Path(rows.path) for rows in both)
+        paths = (Path(rows.path) for rows in domains)
         files = shlex.join(str(p.with_name(f"pairs-{p.name}")) for p in paths)
-        rows = f"of {len(both[0].ids)} and {len(both[1].ids)} rows"
+        rows = f"of {len(domains[0].ids)} and {len(domains[1].ids)} rows"
         move = "If equal ids name the same object, move these rows to separate files"
-        met = f"suggestion: {len(ids)} ids occur in both files"
-        yield f"{met}, {rows}. {move} and add --paired {files}"
+        finding = f"suggestion: {len(ids)} ids occur in both files"
+        yield f"{finding}, {rows}. {move} and add --paired {files}"
 
 
 def columns_of(
@@ -164,15 +164,15 @@ def drift_notes(rows: DomainRows, ranges: Any, n_fit: int) -> Iterator[str]:
     if not len(drifted):
         return
     names = rows.features or [f"column {k + 1}" for k in range(width)]
-    shown = [
+    descriptions = [
         f"{names[k]}: {100 * outside[k] / n_rows:.0f} % outside {low[k]:.4g} to "
         f"{high[k]:.4g}, median {np.median(rows.X[:, k]):.4g}"
         for k in drifted
     ]
-    which = f"{len(drifted)} of {counted(width, 'column')}"
-    fault = f"values in {which} are outside the range of the fit"
+    share = f"{len(drifted)} of {counted(width, 'column')}"
+    fault = f"values in {share} are outside the range of the fit"
     remedy = "Convert them to the units of the fit, or fit again with such rows."
-    yield f"note: {fault} ({shortened(shown, 5)}). {remedy}"
+    yield f"note: {fault} ({shortened(descriptions, 5)}). {remedy}"
 
 
 def scaled(rows: DomainRows, scaling: Scaling) -> DomainRows:
@@ -184,7 +184,7 @@ def scaled(rows: DomainRows, scaling: Scaling) -> DomainRows:
     return replace(rows, X=X, scaling=str(scaling), width=scaling.n_features)
 
 
-def scaled_both(
+def scale_domains(
     kind: str, target: DomainRows, source: DomainRows | None, bridge: Mapping[str, Any]
 ) -> tuple[DomainRows, DomainRows | None, SourceDomain | None, Scaling]:
     """Return both files scaled, shared columns alike, and the target's scaling."""
@@ -194,7 +194,7 @@ def scaled_both(
             scalings.append(fit_scaling(kind, rows.X))
         except DataError as error:
             raise DataError(f"{rows.path}: {error}") from error
-    scaling, theirs = scalings[0], scalings[-1]
+    scaling, source_scaling = scalings[0], scalings[-1]
     if source is None:
         return scaled(target, scaling), None, None, scaling
     if shared := bridge.get(SHARED):
@@ -202,11 +202,11 @@ def scaled_both(
             remedy = "Choose another scale, or --shared none."
             raise DataError(f"--scale pca leaves no columns to share. {remedy}")
         columns_source, columns = np.transpose(shared)
-        scaling = scaling.with_columns_of(theirs, columns, columns_source)
+        scaling = scaling.with_columns_of(source_scaling, columns, columns_source)
     if PAIRS in bridge:
         left, right = bridge[PAIRS]
-        bridge = {**bridge, PAIRS: (theirs.apply(left), scaling.apply(right))}
-    source = scaled(source, theirs)
+        bridge = {**bridge, PAIRS: (source_scaling.apply(left), scaling.apply(right))}
+    source = scaled(source, source_scaling)
     domain = SourceDomain(source.X, list(source.labels), **bridge)
     return scaled(target, scaling), source, domain, scaling
 
@@ -236,33 +236,33 @@ def expected_cost(
         d_target=target.X.shape[1],
     )
     cost = fit_cost(method_class(method), size, options or {})
-    free = available_megabytes() if remedy else None
-    if free is not None and cost.megabytes > free:
+    limit = available_megabytes() if remedy else None
+    if limit is not None and cost.megabytes > limit:
         needed = f"about {memory_text(cost.megabytes)} of memory for these rows"
-        fault = f"{method} would need {needed}, but only {memory_text(free)} is free"
-        less = "Leave rows or features out (--scale pca keeps 50)"
-        raise DataError(f"{fault}. {less}, choose another method, or {remedy}.")
+        fault = f"{method} would need {needed}, but only {memory_text(limit)} is free"
+        advice = "Leave rows or features out (--scale pca keeps 50)"
+        raise DataError(f"{fault}. {advice}, choose another method, or {remedy}.")
     return cost
 
 
 @contextmanager
-def log_progress(what: str, seconds: float) -> Iterator[None]:
+def log_progress(name: str, seconds: float) -> Iterator[None]:
     """Log the expected time of a long block, and its progress."""
-    started, over = time.monotonic(), threading.Event()
+    start, stop = time.monotonic(), threading.Event()
 
     def log_times() -> None:
-        while not over.wait(LONG_SECONDS):
-            spent = time.monotonic() - started
-            log.info("%s: %s of about %s", what, duration(spent), duration(seconds))
+        while not stop.wait(LONG_SECONDS):
+            elapsed = time.monotonic() - start
+            log.info("%s: %s of about %s", name, duration(elapsed), duration(seconds))
 
     if seconds >= LONG_SECONDS:
-        log.info("%s: about %s on one core", what, duration(seconds))
+        log.info("%s: about %s on one core", name, duration(seconds))
     thread = threading.Thread(target=log_times, daemon=True)
     thread.start()
     try:
         yield
     finally:
-        over.set()
+        stop.set()
         thread.join()
 
 
@@ -273,15 +273,9 @@ def write_predictions(
     confidence: Iterable[float] | None,
 ) -> None:
     """Write CSV: id, predicted, confidence (empty if the method has none)."""
-    shown = "" if confidence is None else [f"{value:.6g}" for value in confidence]
-    columns = {"id": list(ids), "predicted": list(predicted), "confidence": shown}
+    texts = "" if confidence is None else [f"{value:.6g}" for value in confidence]
+    columns = {"id": list(ids), "predicted": list(predicted), "confidence": texts}
     write_csv(path, pd.DataFrame(columns, dtype=object))
-
-
-def write_rows_to_label(path: PathLike, rows: pd.DataFrame, target: DomainRows) -> None:
-    """Write rows to label as CSV, by identifier; the user fills in the labels."""
-    ids = [target.ids[row] for row in rows["row"]]
-    write_csv(path, rows.rename(columns={"row": "id"}).assign(id=ids))
 
 
 def _read_filled_in(path: PathLike) -> pd.DataFrame:

@@ -86,13 +86,13 @@ class ProgressLine:
     def __str__(self) -> str:
         """Return the counts, seconds and time left."""
         now = time.monotonic()
-        passed = now - self.began
+        seconds = now - self.began
         if not self.total:
-            return f"reading the study, {duration(passed)}"
-        text = f"{self.done} of {self.total} jobs, {duration(passed)}"
-        if passed < FIRST_LEFT or self.done == self.total:
+            return f"reading the study, {duration(seconds)}"
+        text = f"{self.done} of {self.total} jobs, {duration(seconds)}"
+        if seconds < FIRST_LEFT or self.done == self.total:
             return text
-        left = self.time_left.seconds(passed, now)
+        left = self.time_left.seconds(seconds, now)
         return text if left is None else f"{text}, about {duration(left)} left"
 
     def show(self) -> None:
@@ -114,21 +114,21 @@ def _plan(arguments: Namespace) -> str:
     from cdspp.study.fit_jobs import forecast, forecast_text, missing_packages
 
     study = read_study(arguments.file)
-    lacking = missing_packages(study)
+    package_notes = missing_packages(study)
     (methods, total), (ahead, notes) = forecast(study), files_to_remake(study)
     if arguments.json:
         content = {"study": study.name, "methods": [m._asdict() for m in methods]}
-        rest = {k: v for k, v in total._asdict().items() if k != "method"}
-        more = {"missing_packages": lacking}
-        return command.json_text({**content, "total": rest, **ahead, **more})
-    return "\n".join([forecast_text([*methods, total]), "", *notes, *lacking])
+        totals = {k: v for k, v in total._asdict().items() if k != "method"}
+        packages = {"missing_packages": package_notes}
+        return command.json_text({**content, "total": totals, **ahead, **packages})
+    return "\n".join([forecast_text([*methods, total]), "", *notes, *package_notes])
 
 
 def _run(arguments: Namespace) -> str:
     require_posix()
     command.need_package("snakemake", "cdspp run", command.STUDY_EXTRA)
-    given = [word for word in arguments.snakemake if word.startswith("study=")]
-    study = given[-1].removeprefix("study=") if given else ""  # Snakemake's --config
+    pairs = [word for word in arguments.snakemake if word.startswith("study=")]
+    study = pairs[-1].removeprefix("study=") if pairs else ""  # Snakemake's --config
     study = study or str(read_config(arguments.file).config.get("study"))
     folder = Path("results", study)
     # With the process number, because two studies may start in the same second.
@@ -139,20 +139,20 @@ def _run(arguments: Namespace) -> str:
     progress = ProgressLine()
     code, output = _follow(_command(arguments), log, progress, remake=arguments.remake)
     progress.clear()
-    where = f"Whole log: {log}"
+    log_line = f"Whole log: {log}"
     if code:
-        done = f"after {progress.done} of {progress.total} jobs"
+        jobs_done = f"after {progress.done} of {progress.total} jobs"
         if progress.interrupted:
-            lines = [f"Interrupted {done}. The same command resumes it.", where]
+            lines = [f"Interrupted {jobs_done}. The same command resumes it.", log_line]
         else:
-            lines = [f"Stopped {done}:", *_reasons(progress, log), where]
+            lines = [f"Stopped {jobs_done}:", *_reasons(progress, log), log_line]
         sys.stderr.write("\n".join(lines) + "\n")
         sys.exit(code)
     if not progress.started:  # Snakemake was asked for something other than a run
-        return output.rstrip() or where
+        return output.rstrip() or log_line
     if progress.dry and progress.total:
-        return "\n".join([*_job_table(progress), "", f"Nothing was run. {where}"])
-    text = f"{progress if progress.total else IDLE}. {where}"
+        return "\n".join([*_job_table(progress), "", f"Nothing was run. {log_line}"])
+    text = f"{progress if progress.total else IDLE}. {log_line}"
     from cdspp.analysis.fit_records import failures_of_scores
 
     failed = failures_of_scores(folder.glob("scores/[!.]*.parquet"))
@@ -171,8 +171,8 @@ def _job_table(progress: ProgressLine) -> Iterator[str]:
     yield f"{'rule':{width}}{'jobs':>7}  reason"
     for rule, number in progress.stats.items():
         reasons = progress.reasons[rule].items()
-        why = [f"{reason} ({n})" if n < number else reason for reason, n in reasons]
-        yield f"{rule:{width}}{number:7}  {', '.join(why)}".rstrip()
+        causes = [f"{reason} ({n})" if n < number else reason for reason, n in reasons]
+        yield f"{rule:{width}}{number:7}  {', '.join(causes)}".rstrip()
         if content := progress.messages.get(rule):  # methods, tables or figures
             yield f"  {content}"
 
@@ -199,48 +199,48 @@ def _follow(
         progress.interrupted = True
         if sys.platform != "win32":  # which cannot run studies
             with suppress(ProcessLookupError):
-                os.killpg(running.pid, number)
+                os.killpg(process.pid, number)
 
     # Names are UTF-8 whatever LC_ALL says, and no module of this folder replaces one
     # that Snakemake imports, here or in a job on a cluster.
-    settings = {**os.environ, "PYTHONUTF8": "1", "PYTHONSAFEPATH": "1"}
-    settings |= {} if remake else {KEEP_FITS: "1"}
-    reading, writing = os.pipe()
-    settings[EVENTS] = f"/dev/fd/{writing}"
+    environment = {**os.environ, "PYTHONUTF8": "1", "PYTHONSAFEPATH": "1"}
+    environment |= {} if remake else {KEEP_FITS: "1"}
+    read_end, write_end = os.pipe()
+    environment[EVENTS] = f"/dev/fd/{write_end}"
     with log.open("wb") as stream, TemporaryFile("w+b", dir=log.parent) as output:
-        running = Popen(
+        process = Popen(
             call,
             stdin=DEVNULL,
             stdout=output,
             stderr=stream,
-            env=settings,
+            env=environment,
             process_group=0,
-            pass_fds=[writing],
+            pass_fds=[write_end],
         )
-        os.close(writing)
+        os.close(write_end)
         numbers = [getattr(signal, name) for name in FORWARDED]
-        before = {number: signal.getsignal(number) for number in numbers}
-        for number, handler in before.items():
+        handlers = {number: signal.getsignal(number) for number in numbers}
+        for number, handler in handlers.items():
             if handler is not signal.SIG_IGN:  # as set by nohup
                 signal.signal(number, forward)
-        _read_events(running, reading, progress)
-        for number, handler in before.items():
+        _read_events(process, read_end, progress)
+        for number, handler in handlers.items():
             signal.signal(number, handler)
         output.seek(0)
         stream.write(text := output.read())
-    code = running.returncode
+    code = process.returncode
     return code if code >= 0 else 128 - code, text.decode(errors="replace")
 
 
-def _read_events(running: Popen[bytes], reading: int, progress: ProgressLine) -> None:
+def _read_events(process: Popen[bytes], read_end: int, progress: ProgressLine) -> None:
     """Pass the events of a process to its progress line until it ends."""
-    rest, ended = b"", False
-    with open(reading, "rb", buffering=0) as events:
+    remainder, ended = b"", False
+    with open(read_end, "rb", buffering=0) as events:
         if sys.platform != "win32":
-            os.set_blocking(reading, False)
+            os.set_blocking(read_end, False)
         while not ended:
-            ended = running.poll() is not None  # then read the rest of its output
-            *lines, rest = (rest + (events.read() or b"")).split(b"\n")
+            ended = process.poll() is not None  # then read the rest of its output
+            *lines, remainder = (remainder + (events.read() or b"")).split(b"\n")
             for line in lines:
                 progress.read(json.loads(line))
             progress.show()
@@ -252,16 +252,16 @@ def _reasons(progress: ProgressLine, log: Path) -> Iterator[str]:
     """Yield the errors of the jobs of a failed run, or else those of Snakemake."""
     from cdspp.study.progress import DONE, read_log
 
-    places = filter(os.path.isdir, ("logs", FOLDER))
-    full = next(filter(None, map(writing_fault, places)), "")
+    folders = filter(os.path.isdir, ("logs", FOLDER))
+    disk_fault = next(filter(None, map(writing_fault, folders)), "")
     jobs = {read_log(path): logs for path, logs in progress.failed_logs.items()}
     failed = {job: logs for job, logs in jobs.items() if job.state != DONE}
     for job, logs in failed.items():  # other failed jobs succeeded on a retry
-        reason = job.reason or full or "stopped before the end"
+        reason = job.reason or disk_fault or "stopped before the end"
         yield f"  {reason} ({', '.join(logs)})"
     if not failed:
         text = log.read_text(encoding="utf-8", errors="replace")
-        for line in [*(progress.errors or text.splitlines()), full][-MOST_LINES:]:
+        for line in [*(progress.errors or text.splitlines()), disk_fault][-MOST_LINES:]:
             if line and TRACEBACK not in line:
                 yield f"  {line}"
 

@@ -20,7 +20,7 @@ from cdspp.core.errors import DataError
 from cdspp.core.files import atomic, read_json, record_path
 from cdspp.core.provenance import file_digest, own_modules
 from cdspp.core.wording import counted
-from cdspp.datasets.archives import DAMAGE, damage_error, extract
+from cdspp.datasets.archives import DAMAGE_ERRORS, damage_error, extract
 from cdspp.datasets.base import read_cache
 from cdspp.study.files import workflow_folder
 
@@ -31,10 +31,10 @@ PINS = "envs/requirements.txt"
 Check = Callable[[Path], dict[str, Any]]
 SUMS = "SHA256SUMS"
 TEXTS = ("README.txt", "study.json", "requirements.txt", "references.bib")
-README_LACKING = """
+README_OMISSIONS = """
 To run it, add these files, which the archive does not contain (sha256, path):
 """
-LACKING = "Not packed, but needed to run the study again (--with-inputs packs them):"
+OMISSIONS = "Not packed, but needed to run the study again (--with-inputs packs them):"
 LONGEST = 1 << 26  # largest list of members, in bytes
 LISTED = 20  # unpacked files that the command lists
 
@@ -64,49 +64,49 @@ def _bundle(arguments: Namespace) -> str:
     from cdspp.study.stale import read_digests
 
     folder = arguments.folder.resolve()
-    stated, run = read_digests(folder), folder.parents[1]
+    digests, root = read_digests(folder), folder.parents[1]
     output = arguments.output or Path(f"{folder.name}.zip")
     check_outputs([output], [folder], force=arguments.force)
-    named = (Path(os.path.normpath(folder.parent / name)) for name in stated.files)
-    paths = dict.fromkeys([*sorted(folder.rglob("[!.]*")), *named])
-    own = (path for path in paths if path.is_file() and path.is_relative_to(run))
-    files = {path.relative_to(run).as_posix(): path for path in own}
-    with chdir(run):  # paths of the study are relative to it
-        inputs = {p: d for p, d in _inputs(stated.configuration) if p not in files}
+    listed = (Path(os.path.normpath(folder.parent / name)) for name in digests.files)
+    paths = dict.fromkeys([*sorted(folder.rglob("[!.]*")), *listed])
+    inside = (path for path in paths if path.is_file() and path.is_relative_to(root))
+    files = {path.relative_to(root).as_posix(): path for path in inside}
+    with chdir(root):  # paths of the study are relative to it
+        inputs = {p: d for p, d in _inputs(digests.configuration) if p not in files}
         for path, digest in [*inputs.items()] if arguments.with_inputs else []:
             place = os.path.normpath(path)
             if not place.startswith(("/", "..")) and _digest(path) == digest:
-                files[place] = run / path
+                files[place] = root / path
                 del inputs[path]
-    lacking = [f"{digest}  {path}" for path, digest in inputs.items()]
+    omissions = [f"{digest}  {path}" for path, digest in inputs.items()]
     records, names = _records(folder), {"name": folder.name, "version": VERSION}
-    needs = "\n".join([README_LACKING, *lacking, ""]) if lacking else ""
+    needs = "\n".join([README_OMISSIONS, *omissions, ""]) if omissions else ""
     readme = (workflow_folder() / "resources/bundle/README.txt").read_text("utf-8")
     texts = (
         readme.format(**names, archive=output.name, needs=needs),
-        json.dumps(stated.configuration, indent=2) + "\n",
+        json.dumps(digests.configuration, indent=2) + "\n",
         _requirements(records),
         _references(folder, records) + "\n",
     )
     _write(output, folder.name, dict(zip(TEXTS, texts, strict=True)), files)
-    what = counted(len(files) + len(texts) + 1, "file")
+    count = counted(len(files) + len(texts) + 1, "file")
     size = f"{output.stat().st_size / 1e6:.0f} MB"
-    lines = [f"{output}: {what}, {size}, sha256 {file_digest(output)}"]
-    if lacking:
-        lines += [LACKING, *lacking[:LISTED]]
-    if len(lacking) > LISTED:
-        lines += [f"and {len(lacking) - LISTED} more, which its README.txt lists"]
+    lines = [f"{output}: {count}, {size}, sha256 {file_digest(output)}"]
+    if omissions:
+        lines += [OMISSIONS, *omissions[:LISTED]]
+    if len(omissions) > LISTED:
+        lines += [f"and {len(omissions) - LISTED} more, which its README.txt lists"]
     return "\n".join([*lines, f"To check it: cdspp verify {output}"])
 
 
 def _write(
     output: Path, name: str, texts: Mapping[str, str], files: Mapping[str, Path]
 ) -> None:
-    sums = {place: hashlib.sha256(text.encode()) for place, text in texts.items()}
-    listed = [f"{digest.hexdigest()}  {place}\n" for place, digest in sums.items()]
-    listed += [f"{file_digest(path)}  {place}\n" for place, path in files.items()]
+    digests = {place: hashlib.sha256(text.encode()) for place, text in texts.items()}
+    lines = [f"{digest.hexdigest()}  {place}\n" for place, digest in digests.items()]
+    lines += [f"{file_digest(path)}  {place}\n" for place, path in files.items()]
     with atomic(output) as temporary, zipfile.ZipFile(temporary, "w") as archive:
-        for place, text in {**texts, SUMS: "".join(listed)}.items():
+        for place, text in {**texts, SUMS: "".join(lines)}.items():
             archive.writestr(zipfile.ZipInfo(f"{name}/{place}"), text)
         for place, path in files.items():
             archive.write(path, f"{name}/{place}", zipfile.ZIP_DEFLATED)
@@ -121,18 +121,18 @@ def _inputs(configuration: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 
     keys = "datasets", "methods", "views"
     datasets, methods, views = (configuration.get(key, []) for key in keys)
-    kept = (read_cache(record_path(INDEX.format(dataset=d["id"]))) for d in datasets)
-    known = {k: v for record in kept for k, v in record.get("inputs", {}).items()}
+    records = (read_cache(record_path(INDEX.format(dataset=d["id"]))) for d in datasets)
+    digests = {k: v for record in records for k, v in record.get("inputs", {}).items()}
     folders = (Path(d["folder"]).rglob("[!.]*") for d in datasets if "folder" in d)
-    every = (*datasets, *methods, *views)
-    named = (each.get("class", each.get("extractor", "")) for each in every)
-    modules = sorted({name.partition(":")[0] for name in named if ":" in name})
-    options = (each for view in views for each in view.get("options", {}).values())
-    paths = [*known, *(p for d in datasets for p in d.get("tables", {}).values())]
+    entries = (*datasets, *methods, *views)
+    class_paths = (entry.get("class", entry.get("extractor", "")) for entry in entries)
+    modules = sorted({name.partition(":")[0] for name in class_paths if ":" in name})
+    options = (entry for view in views for entry in view.get("options", {}).values())
+    paths = [*digests, *(p for d in datasets for p in d.get("tables", {}).values())]
     paths += map(os.path.relpath, (*chain(*folders), *own_modules(modules)))
     paths += [method.get("predictions", "") for method in methods]
     for path in dict.fromkeys(p for p in (*paths, *options) if isinstance(p, str)):
-        if digest := known.get(path) or _digest(path):
+        if digest := digests.get(path) or _digest(path):
             yield path, digest
 
 
@@ -143,8 +143,8 @@ def _digest(path: str) -> str:
 def _requirements(records: FitRecords) -> str:
     pins = sorted({pin for job in records.jobs for pin in job["versions"].items()})
     python = ", ".join(version for name, version in pins if name == "python")
-    others = (f"{n}=={v.partition('+')[0]}" for n, v in pins if n != "python")
-    return "\n".join([f"# Python {python}", *others, ""])
+    requirements = (f"{n}=={v.partition('+')[0]}" for n, v in pins if n != "python")
+    return "\n".join([f"# Python {python}", *requirements, ""])
 
 
 def verify_archive(archive: Path, check: Check) -> dict[str, Any]:
@@ -159,65 +159,62 @@ def verify_archive(archive: Path, check: Check) -> dict[str, Any]:
         limit = shutil.disk_usage(temporary).free // 2
         try:
             members, faults, checked = _check_members(archive, limit)
-        except DAMAGE as error:
+        except DAMAGE_ERRORS as error:
             raise damage_error(str(archive), error) from error
         if faults:
             result = f"{checked} The study in the archive was not checked."
             content = {"differences": faults, "result": result, "failures": ""}
             return {**content, "checked": None}
         folder = Path(temporary, "bundle")
-        wanted = dict(zip(members, members, strict=True)).get
-        extract(archive, folder, wanted, limit, name=str(archive))
+        placement = dict(zip(members, members, strict=True)).get
+        extract(archive, folder, placement, limit, name=str(archive))
         reports = list(folder.glob("*/results/*/report/index.html"))
         if len(reports) != 1:
-            made = "an archive that cdspp bundle made, with one study and its report"
+            expected = "an archive of cdspp bundle, with one study and its report"
             got = counted(len(reports), "report")
-            raise DataError(f"{archive}: expected {made}, got {got}.")
+            raise DataError(f"{archive}: expected {expected}, got {got}.")
         root = reports[0].parents[1]
         content = check(root)
         with suppress(DataError):  # `check` has reported it
-            stated = read_digests(root)
-            asked = read_json(root.parents[1] / "study.json")
-            if not stated.release and asked != stated.configuration:
+            digests = read_digests(root)
+            configuration = read_json(root.parents[1] / "study.json")
+            if not digests.release and configuration != digests.configuration:
                 fault = f"{archive}: study.json is not the study of the report."
                 content["differences"] = [*content["differences"], fault]
     return {**content, "result": f"{checked} {content['result']}"}
 
 
 def _check_members(archive: Path, limit: int) -> tuple[set[str], list[str], str]:
-    with zipfile.ZipFile(archive) as opened:
-        sizes = {each.filename: each.file_size for each in opened.infolist()}
+    with zipfile.ZipFile(archive) as zip_file:
+        sizes = {info.filename: info.file_size for info in zip_file.infolist()}
         if (total := sum(sizes.values())) > limit:
-            why = f"its members take {total} bytes, more than half of the free space"
+            fault = f"its members take {total} bytes, more than half of the free space"
             remedy = f"({limit}). Nothing was unpacked. Set TMPDIR to a larger disk."
-            raise DataError(f"{archive}: {why} {remedy}")
+            raise DataError(f"{archive}: {fault} {remedy}")
         lists = [name for name in sizes if name.partition("/")[2] == SUMS]
         top = min(lists, default="").partition("/")[0]
         if not lists:
             note = f"No member was compared: {archive} has no {SUMS} (of cdspp 0.2)."
             parts = (*TEXTS, "results")
             return {n for n in sizes if {*n.split("/")[1:2]} & {*parts}}, [], note
-        with opened.open(f"{top}/{SUMS}") as member:
+        with zip_file.open(f"{top}/{SUMS}") as member:
             lines = member.read(LONGEST).decode().splitlines()
-        stated = {f"{top}/{line[66:]}": line[:64] for line in lines}
+        expected = {f"{top}/{line[66:]}": line[:64] for line in lines}
         digests = dict.fromkeys(sizes.keys() - {f"{top}/{SUMS}"}, "")
-        for name in digests.keys() & stated:  # no other member is read
-            with opened.open(name) as member:
+        for name in digests.keys() & expected:  # no other member is read
+            with zip_file.open(name) as member:
                 digest = hashlib.file_digest(member, "sha256")  # type: ignore[arg-type]
                 digests[name] = digest.hexdigest()
-    faults = []
-    for name in sorted({name for name, _ in stated.items() ^ digests.items()}):
-        lost = "removed" if name in stated else "added"
-        what = "replaced" if {name} <= stated.keys() & digests.keys() else lost
-        faults.append(f"{archive}: {name} was {what} since {SUMS} was written.")
+    changed = sorted({name for name, _ in expected.items() ^ digests.items()})
+    faults = [f"{archive}: {name} is not as in the list {SUMS}." for name in changed]
     result = counted(len(faults), "difference") if faults else "all members as listed"
-    text = f"Compared {counted(len(stated), 'member')} with {SUMS}: {result}."
-    return {*stated}, faults, text
+    text = f"Compared {counted(len(expected), 'member')} with {SUMS}: {result}."
+    return {*expected}, faults, text
 
 
 def _constraints(arguments: Namespace) -> str:
-    listed = (workflow_folder() / PINS).read_text(encoding="utf-8").splitlines()
-    return "\n".join(line.split()[0] for line in listed if "==" in line)
+    lines = (workflow_folder() / PINS).read_text(encoding="utf-8").splitlines()
+    return "\n".join(line.split()[0] for line in lines if "==" in line)
 
 
 def add_commands(commands: Any) -> None:

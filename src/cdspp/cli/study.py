@@ -72,9 +72,9 @@ def _verify(arguments: Namespace) -> str:
 
     study, folder = _study_and_results(arguments.study)
     if study is None and folder.suffix == ".zip":
-        content = verify_archive(folder, _checked)
+        content = verify_archive(folder, _checks)
     else:
-        content = _checked(folder, None if study is None else stale(study))
+        content = _checks(folder, None if study is None else stale(study))
     faults, failed = content["differences"], content["failures"]
     text = "\n".join(filter(None, [*faults, content["result"], failed]))
     # File names in a stranger's archive could contain control codes of the terminal.
@@ -85,7 +85,7 @@ def _verify(arguments: Namespace) -> str:
     )
 
 
-def _checked(folder: Path, stale: Mapping[str, str] | None = None) -> dict[str, Any]:
+def _checks(folder: Path, stale: Mapping[str, str] | None = None) -> dict[str, Any]:
     from cdspp.analysis.fit_records import failures_of_scores
     from cdspp.analysis.verify import verify
 
@@ -96,24 +96,14 @@ def _checked(folder: Path, stale: Mapping[str, str] | None = None) -> dict[str, 
 
 
 def _status(arguments: Namespace) -> str:
-    return status_text(arguments.file, strict=arguments.strict, as_json=arguments.json)
-
-
-def status_text(
-    files: Sequence[str], *, strict: bool = False, as_json: bool = False
-) -> str:
-    """Return the progress of the study of study files, by default the embedded one.
-
-    If `strict`, print it and exit with code 1 if fits or other jobs failed.
-    """
-    study = read_study(files)
+    study = read_study(arguments.file)
     ahead, notes = files_to_remake(study)
-    content = {**_progress(study, files), **ahead}
-    if as_json:
+    content = {**_progress(study, arguments.file), **ahead}
+    if arguments.json:
         text = command.json_text(content)
     else:
         text = "\n".join(_status_lines(content, notes))
-    return command.exit_if_failed(text, failed=strict and content["failures"])
+    return command.exit_if_failed(text, failed=arguments.strict and content["failures"])
 
 
 def files_to_remake(study: Study) -> tuple[dict[str, Any], list[str]]:
@@ -124,7 +114,7 @@ def files_to_remake(study: Study) -> tuple[dict[str, Any], list[str]]:
     fits = run_forecast(study, old)
     run = [{"reason": reason, "trials": n} for reason, n in fits.run.most_common()]
     content = {
-        "to_make_again": [{"file": file, "reason": why} for file, why in old.items()],
+        "to_make_again": [{"file": k, "reason": why} for k, why in old.items()],
         "unrecorded": unrecorded,
         "trials": {"stay": fits.stay, "run": run},
     }
@@ -143,10 +133,10 @@ def _progress(study: Study, files: Sequence[str]) -> dict[str, Any]:
     names = (names_of_kind(kind, plans) for kind in KINDS)
     stages = files_before_fits(study) | files_after_fits(study, *names)
     files_of_stages: list[dict[str, Any]] = []
-    for stage, made in stages.items():
-        lost = [file for file in made if not os.path.isfile(file)]
-        row = {"stage": stage, "there": len(made) - len(lost), "missing": lost}
-        files_of_stages += [row] if made else []
+    for stage, paths in stages.items():
+        missing = [file for file in paths if not os.path.isfile(file)]
+        row = {"stage": stage, "there": len(paths) - len(missing), "missing": missing}
+        files_of_stages += [row] if paths else []
     progress = study_progress(study)
     fits = [
         {"benchmark": name, "method": method} | {state: n[state] for state in STATES}
@@ -154,53 +144,53 @@ def _progress(study: Study, files: Sequence[str]) -> dict[str, Any]:
     ]
     keys = (key for name in study.benchmarks for key in study.fits(name))
     records = (f"{FIT.format(study=study.name, **key._asdict())}.json" for key in keys)
-    again, stopped = progress.to_repeat, progress.stopped
-    left = any(row["missing"] for row in (*files_of_stages, *fits))
+    rules, stopped = progress.to_repeat, progress.stopped
+    incomplete = any(row["missing"] for row in (*files_of_stages, *fits))
     return {
         "study": study.name,
         "runs": [{"run": str(run), "lives": run.lives} for run in progress.runs],
         "fits": fits,
         "failures": [failure._asdict() for failure in progress.failures],
-        "repeat": study_command(files, "--forcerun", *again) if again else "",
+        "repeat": study_command(files, "--forcerun", *rules) if rules else "",
         "stopped": stopped,
         "logs_fault": writing_fault("logs") if stopped else "",
         "mixed_versions": mixed_fits_note(filter(os.path.isfile, records)),
         "files": files_of_stages,
-        "resume": study_command(files) if left and not progress.runs else "",
+        "resume": study_command(files) if incomplete and not progress.runs else "",
     }
 
 
 def _status_lines(content: Mapping[str, Any], notes: Sequence[str]) -> Iterator[str]:
     from cdspp.study.stale import FOLLOWS
 
-    yield from (f"{content['study']}: {_runs(content['runs'])}", "")
+    yield from (f"{content['study']}: {_run_state(content['runs'])}", "")
     yield from (*_fit_table(content["fits"]), "")
     failures = ((f["reason"], f"{f['what']}: {f['log']}") for f in content["failures"])
     for reason, places in _by_reason(failures).items():
-        yield from (f"failed: {reason}", *_first(places), "")
-    if again := content["repeat"]:
-        yield from (f"To repeat the fits with unexpected errors: {again}", "")
+        yield from (f"failed: {reason}", *_first_lines(places), "")
+    if call := content["repeat"]:
+        yield from (f"To repeat the fits with unexpected errors: {call}", "")
     if stopped := content["stopped"]:
         jobs = counted(len(stopped), "job")
         yield f"{jobs} stopped before the end (killed, or out of memory):"
-        yield from (*_first(stopped), *filter(None, [content["logs_fault"]]), "")
+        yield from (*_first_lines(stopped), *filter(None, [content["logs_fault"]]), "")
     old = ((each["reason"], each["file"]) for each in content["to_make_again"])
     for reason, places in _by_reason(old).items():
         if reason != FOLLOWS:
             n_files = counted(len(places), "file")
-            yield from (f"{n_files} to remake: {reason}", *_first(places), "")
+            yield from (f"{n_files} to remake: {reason}", *_first_lines(places), "")
     for note in filter(None, (content["mixed_versions"], *notes)):
         yield from (note, "")
     yield from _file_table(content["files"])
-    if again := content["resume"]:
-        yield from ("", f"To create the missing files: {again}")
+    if call := content["resume"]:
+        yield from ("", f"To create the missing files: {call}")
 
 
-def _runs(runs: Sequence[Mapping[str, Any]]) -> str:
-    if living := [each["run"] for each in runs if each["lives"]]:
-        return f"a run is active, {', '.join(living)}"
-    if elsewhere := ", ".join(each["run"] for each in runs):
-        return f"the run of {elsewhere} may be active (not visible from here)"
+def _run_state(runs: Sequence[Mapping[str, Any]]) -> str:
+    if active := [run["run"] for run in runs if run["lives"]]:
+        return f"a run is active, {', '.join(active)}"
+    if uncertain := ", ".join(run["run"] for run in runs):
+        return f"the run of {uncertain} may be active (not visible from here)"
     return "no run is active in this folder"
 
 
@@ -232,10 +222,10 @@ def _file_table(stages: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     yield head
     for row, line in zip(stages, lines, strict=True):
         yield line
-        yield from _first(row["missing"])
+        yield from _first_lines(row["missing"])
 
 
-def _first(names: Sequence[str]) -> Iterator[str]:
+def _first_lines(names: Sequence[str]) -> Iterator[str]:
     yield from (f"  {name}" for name in names[:NAMED])
     if len(names) > NAMED:
         yield f"  and {len(names) - NAMED} more"
@@ -248,15 +238,15 @@ def _export(arguments: Namespace) -> str:
     blocks = {name: list(task_blocks(study, name)) for name in study.benchmarks}
     files = [files for each in blocks.values() for _, files in each]
     paths = (path for each in files for path in each.values())
-    read = dict.fromkeys(map(str, paths))
-    if lacking := [path for path in read if not Path(path).is_file()]:
+    inputs = dict.fromkeys(map(str, paths))
+    if missing := [path for path in inputs if not Path(path).is_file()]:
         # By name, not by rule: a view may be based on another one.
-        features = [path for path in lacking if path.endswith(".npz")]
-        again = study_command(arguments.file, "--until", "split", *features)
-        what = f"{counted(len(lacking), 'file')}, first {lacking[0]}"
-        raise DataError(f"inputs of fits do not exist yet ({what}). Run {again}")
+        features = [path for path in missing if path.endswith(".npz")]
+        call = study_command(arguments.file, "--until", "split", *features)
+        count = f"{counted(len(missing), 'file')}, first {missing[0]}"
+        raise DataError(f"inputs of fits do not exist yet ({count}). Run {call}")
     folders = {name: arguments.to / study.name / name for name in blocks}
-    command.check_outputs(folders.values(), read, force=arguments.force)
+    command.check_outputs(folders.values(), inputs, force=arguments.force)
     lines = []
     for name, folder in folders.items():
         n_trials = export_benchmark(folder, blocks[name], study.overlap(name, MAIN))
@@ -268,18 +258,18 @@ def task_blocks(study: Study, benchmark: str) -> Iterator[tuple[str, TaskFiles]]
     """Yield each task of a benchmark with the files of its fits, block by block."""
     from cdspp.study.files import files_of_fit
 
-    usual = (
+    candidates = (
         name
         for name, method in study.methods.items()
         if benchmark not in method.source_views and not method.bridges
     )
-    method = next(usual, next(iter(study.methods)))
+    method = next(candidates, next(iter(study.methods)))
     for task in study.benchmarks[benchmark].tasks:
         for block in study.blocks(study.trials):
             key = FitKey(benchmark, MAIN, task, method, block)
-            named = files_of_fit(study, key).items()
+            fit_files = files_of_fit(study, key).items()
             sides = ("source", "target")
-            yield task, {n: path for n, path in named if n.startswith(sides)}
+            yield task, {n: path for n, path in fit_files if n.startswith(sides)}
 
 
 def add_commands(commands: Any) -> None:

@@ -5,9 +5,9 @@ from typing import Any, cast
 
 from cdspp.core import discovery
 from cdspp.core.errors import ConfigError
+from cdspp.datasets.base import Cache
 from cdspp.datasets.base import Dataset as Dataset
 from cdspp.datasets.base import Index as Index
-from cdspp.datasets.base import Memory
 from cdspp.datasets.base import Sample as Sample
 from cdspp.datasets.base import read_index as read_index
 from cdspp.datasets.folder import FolderDataset as FolderDataset
@@ -28,14 +28,14 @@ def make_dataset(name: str) -> Dataset:
 
 
 def dataset_recipe(
-    name: str, own: Entry = None, entry: Entry = None, memory: Memory = None
+    name: str, own: Entry = None, entry: Entry = None, cache: Cache = None
 ) -> dict[str, Any]:
     """Return everything that determines the samples, for a workflow to compare.
 
     `module` lists or makes the samples, `versions` are those of packages that determine
     the content, and `fingerprint` covers causes other than code.
     """
-    dataset = open_dataset(name, own, entry, memory)
+    dataset = open_dataset(name, own, entry, cache)
     return {
         "own": None if own is None else dict(own),
         "module": type(dataset).__module__,
@@ -44,21 +44,21 @@ def dataset_recipe(
     }
 
 
-def open_dataset(name: str, own: Entry, entry: Entry, memory: Memory = None) -> Dataset:
+def open_dataset(name: str, own: Entry, entry: Entry, cache: Cache = None) -> Dataset:
     """Return a data set: the user's own, a published one, or a generated one.
 
     `own` is passed to `own_dataset`, `entry` is that of the catalogue, and the file
-    `memory` caches digests of the user's files, so that none is read twice. ConfigError
+    `cache` caches digests of the user's files, so that none is read twice. ConfigError
     names the nearest valid name; DataError explains the expected layout of the files.
     """
     if own is not None:
-        return own_dataset(name, own, memory)
+        return own_dataset(name, own, cache)
     if entry is not None and "resources" in entry:
         return PublishedDataset(name, entry)
     return make_dataset(name)
 
 
-def own_dataset(name: str, own: Mapping[str, Any], memory: Memory = None) -> Dataset:
+def own_dataset(name: str, own: Mapping[str, Any], cache: Cache = None) -> Dataset:
     """Return a data set of the user: a folder of files, tables, or a class.
 
     `own` has a `folder`, with other arguments of `FolderDataset`; `tables` by domain,
@@ -66,38 +66,37 @@ def own_dataset(name: str, own: Mapping[str, Any], memory: Memory = None) -> Dat
     or an entry point ``cdspp.datasets`` of an installed package, with its `options`.
     ConfigError names a missing key, or one that belongs to another kind.
     """
-    how = {key: value for key, value in own.items() if key != "id"}
-    if sum(key in how for key in ("folder", "tables", "class")) != 1:
+    keys = {key: value for key, value in own.items() if key != "id"}
+    if sum(key in keys for key in ("folder", "tables", "class")) != 1:
         raise ConfigError(f"data set {name}: give a folder, tables or a class.")
-    if "class" in how:
-        return _from_class(name, **how)
-    if "tables" in how:
-        return TablesDataset(name, **how, memory=memory)
-    if more := [key for key in how if key not in FolderDataset.keys]:
-        raise ConfigError(f"data set {name}: {', '.join(more)} is only for tables.")
-    if not isinstance(how.get("paired", ""), str):
-        expected = "the name of the folder in each domain that holds the pairs"
-        fault = f"paired must be {expected}, got {how['paired']}"
-        raise ConfigError(f"data set {name}: {fault}.")
-    return FolderDataset(name, **how, memory=memory)
+    if "class" in keys:
+        return _from_class(name, **keys)
+    if "tables" in keys:
+        return TablesDataset(name, **keys, cache=cache)
+    if unknown := [key for key in keys if key not in FolderDataset.keys]:
+        raise ConfigError(f"data set {name}: {', '.join(unknown)} is only for tables.")
+    if not isinstance(keys.get("paired", ""), str):
+        expected = "paired must name the folder of pairs in each domain"
+        raise ConfigError(f"data set {name}: {expected}, got {keys['paired']}.")
+    return FolderDataset(name, **keys, cache=cache)
 
 
-def _from_class(name: str, **how: Any) -> Dataset:
-    place, options = how.pop("class"), how.pop("options", {})
-    if how:
-        raise ConfigError(f"data set {name}: {', '.join(how)} is not for a class.")
-    cls = discovery.load_class(discovery.plugin_paths(__name__).get(place, place))
+def _from_class(name: str, **keys: Any) -> Dataset:
+    path, options = keys.pop("class"), keys.pop("options", {})
+    if keys:
+        raise ConfigError(f"data set {name}: {', '.join(keys)} is not for a class.")
+    cls = discovery.load_class(discovery.plugin_paths(__name__).get(path, path))
     if not issubclass(cls, Dataset):
-        raise ConfigError(f"{place}: expected a class derived from {__name__}.Dataset.")
+        raise ConfigError(f"{path}: expected a class derived from {__name__}.Dataset.")
     discovery.check_options(f"data set {name}", options, discovery.defaults_of(cls))
     try:
         dataset = cls(**options)
         dataset.check_contents()
     except ConfigError as error:
-        raise ConfigError(f"{place}: {error}") from error
+        raise ConfigError(f"{path}: {error}") from error
     except Exception as error:
         fault = f"failed before it wrote a file ({type(error).__name__}: {error})"
         expected = "kind, domains, classes, contents() and generate(folder)"
-        raise ConfigError(f"{place}: {fault}. Expected {expected}.") from error
+        raise ConfigError(f"{path}: {fault}. Expected {expected}.") from error
     dataset.identifier = name
     return dataset

@@ -15,7 +15,7 @@ from typing import IO
 
 from cdspp.core.errors import DataError, raise_write_error
 
-Wanted = Callable[[str], str | None]
+Placement = Callable[[str], str | None]
 
 CHUNK = 1 << 20
 ZIP_STARTS = (b"PK\x03\x04", b"PK\x05\x06")
@@ -23,7 +23,7 @@ ZIP_STARTS = (b"PK\x03\x04", b"PK\x05\x06")
 # RuntimeError means an encrypted member or an unknown compression of a zip archive, a
 # ValueError a name that no file can have.
 FORMAT_ERRORS = (lzma.LZMAError, tarfile.TarError, zipfile.BadZipFile, zlib.error)
-DAMAGE = (OSError, EOFError, RuntimeError, ValueError, *FORMAT_ERRORS)
+DAMAGE_ERRORS = (OSError, EOFError, RuntimeError, ValueError, *FORMAT_ERRORS)
 
 
 def matches(path: str, pattern: str) -> bool:
@@ -39,30 +39,30 @@ _Member = tuple[str, bool, Callable[[], IO[bytes] | None]]
 
 
 def extract(
-    archive: Path, folder: Path, wanted: Wanted, most_bytes: int, *, name: str
+    archive: Path, folder: Path, placement: Placement, max_bytes: int, *, name: str
 ) -> dict[str, str]:
     """Extract members of a zip or tar archive; return their paths by path in `folder`.
 
-    `wanted` maps a member's path to its path below `folder`, or None to skip it; the
+    `placement` maps a member's path to its path below `folder`, or None to skip it; the
     files replace `folder` as a whole. The archive, `name` in messages, is read to its
     end, so that any damage is noticed; resource forks of macOS (``._*``) are skipped.
 
-    DataError: the archive is damaged, exceeds `most_bytes`, or a wanted member is no
+    DataError: the archive is damaged, exceeds `max_bytes`, or a wanted member is no
     file, points outside the folder or occurs twice. No file is left then.
     """
     folder.parent.mkdir(parents=True, exist_ok=True)
     prefix = f".{folder.name}."
     try:
-        with tempfile.TemporaryDirectory(prefix=prefix, dir=folder.parent) as beside:
-            members = Path(beside, "members")
+        with tempfile.TemporaryDirectory(prefix=prefix, dir=folder.parent) as parent:
+            members = Path(parent, "members")
             members.mkdir()
-            taken = _extract_into(members, archive, name, wanted, most_bytes)
+            sources = _extract_into(members, archive, name, placement, max_bytes)
             shutil.rmtree(folder, ignore_errors=True)
             members.rename(folder)
-            return taken
+            return sources
     except DataError:
         raise
-    except DAMAGE as error:
+    except DAMAGE_ERRORS as error:
         if isinstance(error, OSError):
             raise_write_error(error, folder)
         raise damage_error(name, error) from error
@@ -76,47 +76,47 @@ def damage_error(name: str, error: Exception) -> DataError:
 
 
 def _extract_into(
-    folder: Path, archive: Path, name: str, wanted: Wanted, most_bytes: int
+    folder: Path, archive: Path, name: str, placement: Placement, max_bytes: int
 ) -> dict[str, str]:
-    taken: dict[str, str] = {}
-    left = most_bytes
+    sources: dict[str, str] = {}
+    space = max_bytes
     with archive.open("rb") as stream:
         members = _zip_members if stream.read(4) in ZIP_STARTS else _tar_members
-    for path, is_file, opened in members(archive):
-        place = wanted(path)
+    for path, is_file, open_member in members(archive):
+        place = placement(path)
         if place is None or PurePosixPath(path).name.startswith("._"):
             continue
-        if fault := _fault(path, is_file, place, taken):
+        if fault := _fault(path, is_file, place, sources):
             raise DataError(f"{name}: the member {path!r} {fault}.")
-        taken[place] = path
-        content = opened()
+        sources[place] = path
+        content = open_member()
         assert content is not None  # None only if it is no file
-        left -= _write(content, folder / place, left)
-        if left < 0:
-            message = f"{name}: holds more than the {most_bytes} bytes expected of it"
+        space -= _write(content, folder / place, space)
+        if space < 0:
+            message = f"{name}: holds more than the {max_bytes} bytes expected of it"
             raise DataError(f"{message}; stopped at the member {path!r}.")
-    return taken
+    return sources
 
 
-def _fault(path: str, is_file: bool, place: str, taken: dict[str, str]) -> str | None:
+def _fault(path: str, is_file: bool, place: str, sources: dict[str, str]) -> str | None:
     if not is_file:
         return "is a link or a device, not a file"
-    for each in map(PurePosixPath, (path, place)):
-        if each.is_absolute() or ".." in each.parts:
+    for candidate in map(PurePosixPath, (path, place)):
+        if candidate.is_absolute() or ".." in candidate.parts:
             return "leads out of the folder"
-    if place in taken:
-        return f"would become {place}, as would {taken[place]!r}"
+    if place in sources:
+        return f"would become {place}, as would {sources[place]!r}"
     return None
 
 
-def _write(content: IO[bytes], path: Path, most: int) -> int:
-    """Write a member; return its length, or a number above `most` if it is longer."""
+def _write(content: IO[bytes], path: Path, limit: int) -> int:
+    """Write a member; return its length, or a number above `limit` if it is longer."""
     path.parent.mkdir(parents=True, exist_ok=True)
     length = 0
     with content, path.open("xb") as stream:
         while block := content.read(CHUNK):
             length += len(block)
-            if length > most:
+            if length > limit:
                 break
             stream.write(block)
     return length

@@ -24,7 +24,7 @@ from cdspp.core.provenance import file_digest
 
 __all__ = ["ROWS_NAME", "Dataset", "Index", "Sample", "opaque_id", "read_index"]
 
-Memory = str | Path | None  # file that caches digests of the user's files
+Cache = str | Path | None  # file that stores digests of the user's files
 
 INDEX_NAME = "index.json"
 ROWS_NAME = "rows.npz"  # file of a domain whose samples are rows of a table
@@ -102,9 +102,9 @@ class Index:
         resource with its own record, and may appear before or after the index.
         """
         digest = hashlib.sha256()
-        for each in self.samples(domain):
-            content = file_digest(self.root / each.path) if each.path else ""
-            line = f"{each.id} {each.label} {each.position} {content}\n"
+        for sample in self.samples(domain):
+            content = file_digest(self.root / sample.path) if sample.path else ""
+            line = f"{sample.id} {sample.label} {sample.position} {content}\n"
             digest.update(line.encode())
         if rows and (table := self.root / domain / ROWS_NAME).is_file():
             digest.update(table.read_bytes())
@@ -138,7 +138,7 @@ class Dataset(ABC):
     classes: tuple[str, ...]  #: Names of the classes, in order.
     packages: tuple[str, ...] = ()  #: Distributions whose versions affect the content.
     n_paired: int = 0  #: Number of paired rows, the same in every domain.
-    kept_in: Path | None = None  #: The user's folder, if the files stay there.
+    user_folder: Path | None = None  #: The user's folder, if the files stay there.
     #: Whether `generate` returns the positions of the samples instead of their order.
     keeps_positions: bool = False
 
@@ -203,8 +203,8 @@ class Dataset(ABC):
                 index = self._index(temporary, self.generate(temporary))
                 _check_index(index)
                 content = _as_json(index)
-                if self.kept_in is not None:
-                    content["root"] = self.kept_in.as_posix()
+                if self.user_folder is not None:
+                    content["root"] = self.user_folder.as_posix()
                 (target / INDEX_NAME).unlink(missing_ok=True)
                 for path in sorted(temporary.iterdir()):
                     shutil.rmtree(target / path.name, ignore_errors=True)
@@ -217,13 +217,13 @@ class Dataset(ABC):
     def _index(self, folder: Path, samples: Mapping[str, Sequence[Sample]]) -> Index:
         domains = {}
         for name in self.domains:
-            placed = samples[name]
+            rows = samples[name]
             if not self.keeps_positions:
-                placed = [each._replace(position=k) for k, each in enumerate(placed)]
+                rows = [each._replace(position=k) for k, each in enumerate(rows)]
             # Ordered by id, so that neither an id nor a row number reveals the class.
-            domains[name] = tuple(sorted(placed, key=lambda each: (each.paired, each)))
-        about = self.identifier, self.kind, self.classes
-        return Index(*about, domains, self.kept_in or folder, self.versions())
+            domains[name] = tuple(sorted(rows, key=lambda each: (each.paired, each)))
+        header = self.identifier, self.kind, self.classes
+        return Index(*header, domains, self.user_folder or folder, self.versions())
 
 
 def opaque_id(text: str) -> str:
@@ -243,10 +243,10 @@ def read_index(path: str | Path) -> Index:
     try:
         rows = {domain["name"]: domain["samples"] for domain in content["domains"]}
         domains = {k: tuple(Sample(**row) for row in of) for k, of in rows.items()}
-        about = content["dataset"], content["kind"], tuple(content["classes"])
+        header = content["dataset"], content["kind"], tuple(content["classes"])
         root = Path(content.get("root", file.parent))
         digests = {each["name"]: each["sha256"] for each in content["domains"]}
-        index = Index(*about, domains, root, content["versions"], digests)
+        index = Index(*header, domains, root, content["versions"], digests)
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         message = f"{file}: not a data set's index ({error!r}). Prepare it again."
         raise DataError(message) from error
@@ -264,33 +264,33 @@ def digests_path(data: str | Path | None, dataset: str) -> Path | None:
     return None if data is None else Path(data) / dataset / "digests.json"
 
 
-def file_digests(files: Sequence[Path], memory: Memory = None) -> dict[str, str]:
+def file_digests(files: Sequence[Path], cache: Cache = None) -> dict[str, str]:
     """Return a digest of the content of each file, by its path.
 
-    The JSON file `memory` caches the digests of the last call: a file is read again
+    The JSON file `cache` caches the digests of the last call: a file is read again
     unless its size, times and location on the disk are unchanged. The modification time
     alone could be forged, and the location alone could be reused.
     """
-    kept, entries = read_cache(memory), dict[str, list[Any]]()
+    cached, entries = read_cache(cache), dict[str, list[Any]]()
     for path in files:
-        status, entry = path.stat(), kept.get(str(path), [])
+        status, entry = path.stat(), cached.get(str(path), [])
         state = [status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino]
         same = isinstance(entry, list) and entry[:-1] == state
         entries[str(path)] = entry if same else [*state, file_digest(path)]
-    if entries != kept:
-        write_cache(memory, entries)
+    if entries != cached:
+        write_cache(cache, entries)
     return {path: digest for path, (*_, digest) in entries.items()}
 
 
-def read_cache(path: Memory) -> dict[str, Any]:
+def read_cache(path: Cache) -> dict[str, Any]:
     """Return the content of a JSON file, or an empty one if it is damaged."""
     with suppress(OSError, ValueError):
-        if path is not None and isinstance(kept := read_json(path), dict):
-            return kept
+        if path is not None and isinstance(content := read_json(path), dict):
+            return content
     return {}
 
 
-def write_cache(path: Memory, content: Mapping[str, Any]) -> None:
+def write_cache(path: Cache, content: Mapping[str, Any]) -> None:
     """Write content for `read_cache`, if the folder is writable."""
     with suppress(NotWritableError, DiskFullError):
         if path is not None:
@@ -306,9 +306,9 @@ def read_fetched(path: str | Path) -> Mapping[str, Any]:
     except (KeyError, TypeError) as error:
         message = f"{file}: not the record of fetched files ({error!r})."
         raise DataError(f"{message} Delete it and fetch again.") from error
-    for each in paths:
-        if not each.is_file():
-            message = f"{each}: the fetched file is missing."
+    for fetched_path in paths:
+        if not fetched_path.is_file():
+            message = f"{fetched_path}: the fetched file is missing."
             raise DataError(f"{message} Delete {file} and fetch again.")
     return record
 
@@ -317,9 +317,9 @@ def _check_index(index: Index) -> None:
     where, kinds = f"data set {index.dataset}", ", ".join(KINDS)
     if index.kind not in KINDS:
         raise DataError(f"{where}: kind must be one of {kinds}, got {index.kind!r}.")
-    for what, names in (("classes", index.classes), ("domains", index.domains)):
+    for part, names in (("classes", index.classes), ("domains", index.domains)):
         if not names or len(set(names)) != len(names):
-            raise DataError(f"{where}: {what} must be distinct names, got {names}.")
+            raise DataError(f"{where}: {part} must be distinct names, got {names}.")
     blank = {""} if index.kind == "tables" else set()
     for domain, samples in index.domains.items():
         name = f"{where}, domain {domain}"
@@ -349,18 +349,18 @@ def _as_json(index: Index) -> dict[str, Any]:
 
 def unshared_classes(where: str, classes: Mapping[str, set[str]]) -> list[str]:
     """Name classes of the user's data that are only in some domains."""
-    some = [
+    parts = [
         f"{name} ({', '.join(domain for domain in classes if name in classes[domain])})"
         for name in sorted(set().union(*classes.values()))
         if not all(name in names for names in classes.values())
     ]
-    return [f"{where}: not in all domains: {', '.join(some)}."] if some else []
+    return [f"{where}: not in all domains: {', '.join(parts)}."] if parts else []
 
 
-def check_identifier(what: str, name: object) -> None:
+def check_identifier(role: str, name: object) -> None:
     """Raise ConfigError unless a user's name can be part of a path."""
     is_text = isinstance(name, str)  # YAML reads the word no as false
     if not is_text or not re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", str(name)):
         expected = "small letters and digits, joined by single hyphens"
         expected += "" if is_text else ", in quotes"
-        raise ConfigError(f"{what} {name!r} must be {expected}.")
+        raise ConfigError(f"{role} {name!r} must be {expected}.")

@@ -57,8 +57,8 @@ def _check_entry(where: str, entry: Any) -> None:
     if "kind" in entry and entry["kind"] not in kinds:
         got = f"got {entry['kind']!r}"
         raise DataError(f"{where}: kind must be one of {', '.join(kinds)}, {got}.")
-    more = FILE_KEYS if entry.get("kind") in OTHER_KINDS else DATA_KEYS
-    if missing := [key for key in (*REQUIRED, *more) if key not in entry]:
+    keys = FILE_KEYS if entry.get("kind") in OTHER_KINDS else DATA_KEYS
+    if missing := [key for key in (*REQUIRED, *keys) if key not in entry]:
         raise DataError(f"{where}: missing {', '.join(missing)}.")
     for domain, sizes in entry.get("class_sizes", {}).items():
         if len(sizes) != len(entry["classes"]):
@@ -125,13 +125,13 @@ def check_catalogued(index: Index, catalogue: Mapping[str, Entry]) -> None:
         return
     sizes = {domain: index.class_sizes(domain) for domain in index.domains}
     paired = {k: sum(s.paired for s in samples) for k, samples in index.domains.items()}
-    compared: dict[str, tuple[Any, Any]] = {
+    pairs: dict[str, tuple[Any, Any]] = {
         "kind": (index.kind, entry["kind"]),
         "classes": (list(index.classes), entry["classes"]),
         "class_sizes": (sizes, entry["class_sizes"]),
         "paired": (paired, dict.fromkeys(paired, entry.get("paired", 0))),
     }
-    for key, (actual, value) in compared.items():
+    for key, (actual, value) in pairs.items():
         if value == actual:
             continue
         message = f"data set {index.dataset}: {key} is {actual}, but the catalogue"

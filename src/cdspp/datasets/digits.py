@@ -51,21 +51,21 @@ class Digits(Dataset):
         digits = load_digits()
         smooth = {"order": 1, "mode": "nearest", "grid_mode": True}
         samples: dict[str, list[Sample]] = {name: [] for name in self.domains}
-        dealt: Counter[int] = Counter()
+        counts: Counter[int] = Counter()
         images = zip(digits.images, digits.target, strict=True)
         for number, (pixels, target) in enumerate(images):
-            place, paired = dealt[target], dealt[target] % PERIOD == PERIOD - 1
-            dealt[target] += 1
+            count, paired = counts[target], counts[target] % PERIOD == PERIOD - 1
+            counts[target] += 1
             label = "" if paired else str(target)
-            looks = self.domains if paired else [self.domains[place % len(LOOKS)]]
-            for domain in looks:
+            domains = self.domains if paired else [self.domains[count % len(STYLES)]]
+            for domain in domains:
                 path = f"{domain}/{label or 'paired'}/{number:04d}.png"
                 (folder / path).parent.mkdir(parents=True, exist_ok=True)
                 # Smoothly enlarged to the whole image; 1 is ink.
                 ink = scipy.ndimage.zoom(pixels / 16, SIDE // len(pixels), **smooth)
-                grey = LOOKS[domain](np.clip(ink, 0, 1), np.random.default_rng(number))
-                drawn = Image.fromarray(np.rint(255 * grey).astype(np.uint8))
-                drawn.save(folder / path)
+                grey = STYLES[domain](np.clip(ink, 0, 1), np.random.default_rng(number))
+                image = Image.fromarray(np.rint(255 * grey).astype(np.uint8))
+                image.save(folder / path)
                 sample = Sample(f"{number:04d}", path, label, paired=paired)
                 samples[domain].append(sample)
         return samples
@@ -97,7 +97,7 @@ def _tilted(ink: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     return np.asarray(np.clip(tilted, 0, 1))
 
 
-LOOKS: Mapping[str, Callable[[np.ndarray, np.random.Generator], np.ndarray]] = {
+STYLES: Mapping[str, Callable[[np.ndarray, np.random.Generator], np.ndarray]] = {
     "print": lambda ink, rng: ink,
     "sketch": _sketch,
     "photo": _photo,

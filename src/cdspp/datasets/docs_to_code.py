@@ -91,16 +91,16 @@ def _is_long_enough(function: Function) -> bool:
 
 def _body(function: Function, lines: Sequence[str]) -> str:
     """Return the lines after the docstring, without those of nested functions."""
-    first, *statements = function.body
-    dropped: set[int] = set()
+    docstring, *statements = function.body
+    nested: set[int] = set()
     for node in (n for statement in statements for n in ast.walk(statement)):
         if isinstance(node, Function) and _is_long_enough(node):
-            dropped.update(_lines_of(node))
+            nested.update(_lines_of(node))
         elif isinstance(node, Named) and ast.get_docstring(node) is not None:
-            dropped.update(_lines_of(node.body[0]))
-    numbers = range(_lines_of(first).stop, _lines_of(function).stop)
-    kept = [lines[number - 1] for number in numbers if number not in dropped]
-    return inspect.cleandoc("\n" + "\n".join(kept))
+            nested.update(_lines_of(node.body[0]))
+    numbers = range(_lines_of(docstring).stop, _lines_of(function).stop)
+    code = [lines[number - 1] for number in numbers if number not in nested]
+    return inspect.cleandoc("\n" + "\n".join(code))
 
 
 def _lines_of(node: ast.stmt) -> range:

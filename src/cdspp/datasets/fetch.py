@@ -26,9 +26,7 @@ Check = Callable[[Path], object]
 
 log = logging.getLogger(__name__)
 
-# Origins: of a file found on disk, and the prefix of the origin in a mirror.
-KEPT, MIRROR = "found on disk", "mirror:"
-
+KEPT = "found on disk"  # origin of a file that was not fetched
 ATTEMPTS = 3
 PAUSE = 2.0  # seconds after the first attempt; twice that after the second
 TIMEOUT = (20.0, 60.0)  # seconds to connect, and to wait for more content
@@ -121,9 +119,9 @@ def verify_file(path: Path, file: RemoteFile) -> None:
     size = path.stat().st_size
     with path.open("rb") as stream:
         start = stream.read(256).lstrip(b"\xef\xbb\xbf \t\r\n").lower()
-    for mark, what in NO_DATA.items():
-        if start.startswith(mark):
-            raise ChecksumError(f"{file.name}: got {what}.")
+    for prefix, description in NO_DATA.items():
+        if start.startswith(prefix):
+            raise ChecksumError(f"{file.name}: got {description}.")
     if size != (file.size or size) or not size:
         expected = f"{file.size} bytes" if file.size else "data"
         raise ChecksumError(f"{file.name}: expected {expected}, got {size} bytes.")
@@ -148,10 +146,10 @@ def fetch_file(
         if accept is not None:
             accept(candidate)
 
-    with write_errors(path), file_lock(path) as locked:
-        if locked:
-            for left in path.parent.glob(f".{glob.escape(path.name)}.*"):
-                left.unlink()  # left by a killed run
+    with write_errors(path), file_lock(path) as has_lock:
+        if has_lock:
+            for leftover in path.parent.glob(f".{glob.escape(path.name)}.*"):
+                leftover.unlink()  # left by a killed run
         if path.is_file():
             try:
                 check(path)
@@ -159,58 +157,50 @@ def fetch_file(
             except DataError as error:
                 log.warning("%s Fetching it again.", error)
                 path.unlink()
-        return _from_first(file, mirror, path, check)
+        return _fetch_first(file, mirror, path, check)
 
 
-def _from_first(file: RemoteFile, mirror: str | None, path: Path, check: Check) -> str:
+def _fetch_first(file: RemoteFile, mirror: str | None, path: Path, check: Check) -> str:
     reasons = []
-    for where, origin in _places(file, mirror):
+    for location, origin in _sources(file, mirror):
         try:
             with atomic(path) as temporary:
-                if isinstance(where, Path):
-                    _copy(where, temporary)
+                if isinstance(location, Path):
+                    _copy(location, temporary)
                 else:
-                    _download(where, temporary, file.name, file.size)
+                    _download(location, temporary, file.name, file.size)
                 check(temporary)
             log.info("%s: from %s", file.name, origin)
             return origin
         except DataError as error:
-            # A mirror may be incomplete, but a dead address should be noticed.
-            quiet = isinstance(error, _NotThereError) and origin.startswith(MIRROR)
-            level = logging.DEBUG if quiet else logging.WARNING
-            log.log(level, "%s: %s: %s", file.name, where, error)
-            reasons.append(f"  {where}: {error}")
-    tried = "\n".join(reasons) or "  nothing: the catalogue gives no address"
+            log.warning("%s: %s: %s", file.name, location, error)
+            reasons.append(f"  {location}: {error}")
+    attempts = "\n".join(reasons) or "  nothing: the catalogue gives no address"
     raise DataError(
-        f"{file.name} could not be fetched. Tried:\n{tried}\nDownload it by hand to "
+        f"{file.name} could not be fetched. Tried:\n{attempts}\nDownload it by hand to "
         f"FOLDER/{file.mirror_path}, and name FOLDER in `cdspp fetch --mirror FOLDER`, "
         "in the key `mirror` of the study, or in the variable CDSPP_MIRROR."
     )
 
 
-def _copy(where: Path, path: Path) -> None:
+def _copy(location: Path, path: Path) -> None:
     try:
-        shutil.copyfile(where, path)
-    except FileNotFoundError as error:
-        raise _NotThereError("no such file.") from error
+        shutil.copyfile(location, path)
     except OSError as error:
         raise_write_error(error, path)
         raise DataError(f"cannot be read ({error}).") from error
 
 
-def _places(file: RemoteFile, mirror: str | None) -> Iterator[tuple[Path | str, str]]:
+def _sources(file: RemoteFile, mirror: str | None) -> Iterator[tuple[Path | str, str]]:
     if mirror:
-        folder = _place(mirror)
-        if isinstance(folder, Path) and not folder.is_dir():
-            log.warning("The mirror %s is not a folder.", folder)
-        yield _place(mirror, file.mirror_path), f"{MIRROR}{file.mirror_path}"
+        yield _location(mirror, file.mirror_path), f"mirror:{file.mirror_path}"
     for url in file.urls:
-        where = _place(url)
-        local = isinstance(where, Path)
-        yield where, f"file:{PurePosixPath(url).name}" if local else url
+        location = _location(url)
+        local = isinstance(location, Path)
+        yield location, f"file:{PurePosixPath(url).name}" if local else url
 
 
-def _place(root: str, path: str = "") -> Path | str:
+def _location(root: str, path: str = "") -> Path | str:
     """Return the location of a path below a folder or an address."""
     parts = urlsplit(root)
     if parts.scheme in ("http", "https"):
@@ -224,8 +214,8 @@ def _place(root: str, path: str = "") -> Path | str:
 
 def in_mirror(file: RemoteFile, mirror: str | None) -> bool:
     """Return whether `mirror` is a folder that has the file."""
-    where = _place(mirror, file.mirror_path) if mirror else None
-    return isinstance(where, Path) and where.is_file()
+    location = _location(mirror, file.mirror_path) if mirror else None
+    return isinstance(location, Path) and location.is_file()
 
 
 @contextmanager
@@ -250,10 +240,6 @@ def file_lock(path: Path) -> Iterator[bool]:
             lock.release()
 
 
-class _NotThereError(DataError):
-    """A server lacks the file; nothing else is wrong with the server."""
-
-
 def _download(url: str, path: Path, name: str, size: int | None) -> None:
     """Write the content of a web address to `path`; a failure may leave a part."""
     from urllib3.exceptions import HTTPError
@@ -267,8 +253,8 @@ def _download(url: str, path: Path, name: str, size: int | None) -> None:
         except (OSError, ValueError, HTTPError) as error:  # from requests, addresses
             if isinstance(error, OSError):
                 raise_write_error(error, path)
-            reason, passing = _explain(error)
-            if not passing or attempt == ATTEMPTS:
+            reason, retry = _explain(error)
+            if not retry or attempt == ATTEMPTS:
                 raise reason from error
         log.info("%s: %s Attempt %d of %d failed.", name, reason, attempt, ATTEMPTS)
         time.sleep(PAUSE * attempt)
@@ -289,13 +275,10 @@ def _transfer(url: str, path: Path, name: str, size: int | None) -> None:
     )
     with response, path.open("wb") as stream:
         response.raise_for_status()
-        stated = response.headers.get("Content-Length", "0").strip()
-        if not (stated.isascii() and stated.isdigit()):
-            answer = f"the server says Content-Length: {stated!r}"
-            raise DataError(f"{answer}, expected a number of bytes.")
+        length = int(response.headers.get("Content-Length", 0))
         # Read bytes as they arrive: a slow server may take hours for a full block.
         blocks = iter(partial(response.raw.read1, MIB, decode_content=False), b"")
-        for block in _limited(blocks, name, size, size or int(stated)):
+        for block in _limited(blocks, name, size, size or length):
             stream.write(block)
 
 
@@ -306,14 +289,10 @@ def _explain(error: Exception) -> tuple[DataError, bool]:
 
     if isinstance(error, requests.HTTPError) and error.response is not None:
         status = error.response.status_code
-        passing = status >= 500 or status in (408, 429)
-        kind = _NotThereError if status == 404 else DataError
-        return kind(f"the server says {status} {error.response.reason}."), passing
-    if isinstance(error, requests.Timeout):
-        return DataError("the server did not answer in time."), True
-    if isinstance(error, urllib3.exceptions.HTTPError):
-        return DataError("the transfer broke off."), True
-    if isinstance(error, requests.ConnectionError):
+        retry = status >= 500 or status in (408, 429)
+        return DataError(f"the server says {status} {error.response.reason}."), retry
+    failures = requests.ConnectionError, requests.Timeout, urllib3.exceptions.HTTPError
+    if isinstance(error, failures):
         cause = getattr(error.args[0], "reason", error) if error.args else error
         return DataError(f"the connection failed ({cause})."), True
     return DataError(f"cannot be fetched ({error})."), False
@@ -323,23 +302,20 @@ def _limited(
     blocks: Iterable[bytes], name: str, size: int | None, total: int
 ) -> Iterator[bytes]:
     """Yield blocks; log progress, and end a transfer that is too large or too slow."""
-    done = done_before = 0
-    reported = began = time.monotonic()
+    count = count_before = 0
+    report_time = window_start = time.monotonic()
     for block in blocks:
-        done += len(block)
+        count += len(block)
         now = time.monotonic()
-        if done > (size or MOST_BYTES):
-            limit = f"{MOST_BYTES / 2**30:.3g} GiB, the limit for files of unknown size"
-            expected = f"{size} bytes" if size else limit
-            raise DataError(f"expected {expected}, got more.")
-        if now - began >= SLOW_FOR:
-            if done - done_before < LEAST_SPEED * SLOW_FOR:
+        if count > (size or MOST_BYTES):
+            raise DataError(f"expected {size or MOST_BYTES} bytes at most, got more.")
+        if now - window_start >= SLOW_FOR:
+            if count - count_before < LEAST_SPEED * SLOW_FOR:
                 speed = f"{LEAST_SPEED} bytes per second over {SLOW_FOR:g} s"
                 raise DataError(f"the transfer is slower than {speed}.")
-            began, done_before = now, done
-        if now - reported >= REPORT_EVERY:
-            reported = now
-            whole = f" of {total / MIB:.1f}" if total else ""
-            share = f" ({done / total:.0%})" if total else ""
-            log.info("%s: %.1f%s MiB%s", name, done / MIB, whole, share)
+            window_start, count_before = now, count
+        if now - report_time >= REPORT_EVERY:
+            report_time = now
+            share = f" of {total / MIB:.1f} MiB ({count / total:.0%})" if total else ""
+            log.info("%s: %.1f MiB%s", name, count / MIB, share)
         yield block

@@ -12,7 +12,7 @@ from cdspp.core.labels import keep_labels as kept_labels
 from cdspp.core.labels import require_distinct
 from cdspp.core.wording import counted, shortened
 from cdspp.datasets import base
-from cdspp.datasets.base import Dataset, Memory, Sample
+from cdspp.datasets.base import Cache, Dataset, Sample
 
 __all__ = ["SUFFIXES", "FolderDataset", "check_images"]
 
@@ -31,10 +31,10 @@ class FolderDataset(Dataset):
     The kind of most files is that of the data set; others are skipped. In the folder
     `paired` of each domain, files of equal names, whatever their suffix, describe one
     object of unknown class. `keep_labels` are classes that differ from others only in
-    capitals; `memory` caches digests of the files.
+    capitals; `cache` stores digests of the files.
 
     ConfigError refuses a name that no path can have; DataError a missing folder, an
-    empty class, equal numbers of images and texts, or a paired file not in a domain.
+    empty class, or a paired file not in a domain.
     """
 
     keys = ("folder", "paired", "keep_labels")
@@ -43,36 +43,37 @@ class FolderDataset(Dataset):
         self,
         identifier: str,
         folder: str | Path,
-        memory: Memory = None,
+        cache: Cache = None,
         paired: str | None = None,
         keep_labels: Sequence[str] = (),
     ) -> None:
         base.check_identifier("data set name", identifier)
         self.identifier, self.folder = identifier, Path(folder)
-        self.kept_in = self.folder
-        self.memory, self.paired = memory, paired
+        self.user_folder = self.folder
+        self.cache, self.paired = cache, paired
         self.domains = tuple(_subfolders(self.folder, "domain"))
         labels = {d: _subfolders(self.folder / d, "class") for d in self.domains}
         with kept_labels(*keep_labels):
             require_distinct(labels)
         self._classes_of = {d: {*names} - {paired} for d, names in labels.items()}
         self.classes = tuple(sorted(set().union(*self._classes_of.values())))
-        places = [(domain, label) for domain in labels for label in labels[domain]]
-        files = {place: _files(self.folder.joinpath(*place)) for place in places}
-        every = [*chain(*files.values())]
-        self.kind = self._most_common_kind(every)
-        self.skipped = [path for path in every if _kind(path) != self.kind]
+        folders = [(domain, label) for domain in labels for label in labels[domain]]
+        paths = {place: _visible(self.folder.joinpath(*place)) for place in folders}
+        files = {place: [*filter(Path.is_file, paths[place])] for place in folders}
+        all_files = [*chain(*files.values())]
+        self.kind = self._most_common_kind(all_files)
+        self.skipped = [path for path in all_files if _kind(path) != self.kind]
         self._samples = self._as_samples(files)
         samples = chain.from_iterable(self._samples.values())
         self._paths = [self.folder / sample.path for sample in samples]
         pairs = {d: {s.id for s in ss if s.paired} for d, ss in self._samples.items()}
-        every_pair = set.union(*pairs.values())
-        self.n_paired = len(every_pair)
+        paired_ids = set.union(*pairs.values())
+        self.n_paired = len(paired_ids)
         for domain, ids in pairs.items():
-            if self.paired and (ids != every_pair or not ids):
+            if self.paired and (ids != paired_ids or not ids):
                 fault = f"has {len(ids)} of the {self.n_paired} paired objects"
-                where = self.folder / domain / self.paired
-                raise DataError(f"{where}: {fault}. Give each a file in every domain.")
+                path = self.folder / domain / self.paired
+                raise DataError(f"{path}: {fault}. Give each a file in every domain.")
 
     def generate(self, folder: Path) -> Mapping[str, Sequence[Sample]]:
         """Return the samples; DataError names all undecodable images."""
@@ -88,8 +89,8 @@ class FolderDataset(Dataset):
         if self.skipped:
             names = [p.relative_to(self.folder).as_posix() for p in self.skipped]
             skipped = f"{counted(len(names), 'file')} skipped, not {self.kind}"
-            listed = shortened(names, 5)
-            notes.insert(0, f"{self.folder}: {skipped} by suffix: {listed}")
+            text = shortened(names, 5)
+            notes.insert(0, f"{self.folder}: {skipped} by suffix: {text}")
         return notes
 
     def contents(self) -> dict[str, dict[str, int]]:
@@ -101,38 +102,34 @@ class FolderDataset(Dataset):
 
     def fingerprint(self) -> str:
         """Return a digest of the files' paths and content, not their times."""
-        digests = base.file_digests(self._paths, self.memory).items()
-        named = ((Path(k).relative_to(self.folder).as_posix(), v) for k, v in digests)
-        text = "".join(f"{name} {content}\n" for name, content in named)
+        digests = base.file_digests(self._paths, self.cache).items()
+        entries = ((Path(k).relative_to(self.folder).as_posix(), v) for k, v in digests)
+        text = "".join(f"{name} {content}\n" for name, content in entries)
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 
     def _most_common_kind(self, files: Sequence[Path]) -> str:
         counts = Counter(kind for path in files if (kind := _kind(path)))
         if not counts:
             suffixes = " ".join(sorted(set().union(*SUFFIXES.values())))
-            message = f"no file is an image or a text by its suffix, such as {files[0]}"
+            message = f"{self.folder}: no file is an image or a text by its suffix"
             raise DataError(f"{message}. Known suffixes: {suffixes}.")
-        [(first, most), *others] = counts.most_common()
-        if others and others[0][1] == most:
-            message = f"{self.folder} has {most} {first} and {most} {others[0][0]}"
-            raise DataError(f"{message}; keep one kind only.")
-        return first
+        return counts.most_common(1)[0][0]
 
     def _as_samples(
         self, files: Mapping[tuple[str, str], Sequence[Path]]
     ) -> dict[str, list[Sample]]:
         samples: dict[str, list[Sample]] = {domain: [] for domain in self.domains}
         for (domain, label), paths in files.items():
-            kept = [path for path in paths if _kind(path) == self.kind]
-            if not kept:
+            of_kind = [path for path in paths if _kind(path) == self.kind]
+            if not of_kind:
                 folder = self.folder / domain / label
                 raise DataError(f"{folder}: the class folder has no {self.kind}.")
             paired = label == self.paired
-            for path in kept:
+            for path in of_kind:
                 relative = path.relative_to(self.folder).as_posix()
                 name = base.opaque_id(f"{label}/{path.stem}" if paired else relative)
-                class_ = "" if paired else label
-                samples[domain].append(Sample(name, relative, class_, paired=paired))
+                label_ = "" if paired else label
+                samples[domain].append(Sample(name, relative, label_, paired=paired))
         return samples
 
 
@@ -143,12 +140,6 @@ def _kind(path: Path) -> str | None:
 
 def _visible(folder: Path) -> list[Path]:
     return sorted(path for path in folder.iterdir() if not path.name.startswith("."))
-
-
-def _files(folder: Path) -> list[Path]:
-    if files := [path for path in _visible(folder) if path.is_file()]:
-        return files
-    raise DataError(f"{folder}: the class folder has no files.")
 
 
 def _subfolders(folder: Path, what: str) -> list[str]:

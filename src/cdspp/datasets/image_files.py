@@ -10,7 +10,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from cdspp.core.errors import DataError, raise_write_error
-from cdspp.datasets.archives import Wanted, matches
+from cdspp.datasets.archives import Placement, matches
 from cdspp.datasets.fetch import RemoteFile, verify_file
 from cdspp.datasets.folder import SUFFIXES
 
@@ -65,13 +65,13 @@ class ImageSet:
             raise DataError(f"{message}; known are {', '.join(self.class_sizes)}.")
         return {folders.get(name, name).casefold(): name for name in self.class_sizes}
 
-    def wanted(self, tree: str, folders: Names) -> Wanted:
+    def placement(self, tree: str, folders: Names) -> Placement:
         """Return a function for `extract` that places the images in a folder.
 
         `tree` is the folder's pattern, `folders` has other names of domains' folders.
         """
         domains = self.domains_by(folders)
-        listed = {row.name for row in self.manifest}
+        names = {row.name for row in self.manifest}
 
         def place(member: str) -> str | None:
             path = PurePosixPath(member)
@@ -79,25 +79,25 @@ class ImageSet:
                 return None
             domain, label = domains.get(path.parts[-3].casefold()), path.parts[-2]
             inside = f"{FOLDER}/{domain}/{label}/{path.name}"
-            wanted = inside in listed
+            valid = inside in names
             if not self.manifest:
                 is_image = path.suffix.lower() in SUFFIXES["images"]
-                wanted = is_image and domain is not None and label in self.classes
-            return inside if wanted else None
+                valid = is_image and domain is not None and label in self.classes
+            return inside if valid else None
 
         return place
 
     def check(self, root: Path) -> dict[str, list[str]]:
         """Check the images below `root`; return paths by domain, as published."""
         files = filter(Path.is_file, (root / FOLDER).rglob("[!.]*"))
-        present = {path.relative_to(root).as_posix() for path in files}
-        if missing := [row.name for row in self.manifest if row.name not in present]:
+        names = {path.relative_to(root).as_posix() for path in files}
+        if missing := [row.name for row in self.manifest if row.name not in names]:
             message = f"{len(missing)} of {len(self.manifest)} images are missing"
             raise DataError(f"{message}, the first is {missing[0]}.")
         for row in self.manifest:
             verify_file(root / row.name, row)
         by_folder = defaultdict(list)
-        for path in sorted(present):  # by code points, like UTF-8 bytes
+        for path in sorted(names):  # by code points, like UTF-8 bytes
             by_folder[str(PurePosixPath(path).parent)].append(path)
         ordered: dict[str, list[str]] = {}
         for domain, sizes in self.class_sizes.items():
@@ -146,8 +146,8 @@ def write_parquet_images(
     for folder, names in by_folder.items():
         if len(set(names)) < len(names) or not all(map(NUMBERED.fullmatch, names)):
             by_folder[folder] = [f"{k:05d}.jpg" for k in range(1, len(names) + 1)]
-    left = {folder: iter(names) for folder, names in by_folder.items()}
-    places = (f"{folder}/{next(left[folder])}" for folder, _ in rows)
+    names_left = {folder: iter(names) for folder, names in by_folder.items()}
+    places = (f"{folder}/{next(names_left[folder])}" for folder, _ in rows)
     for path in paths:
         with _open_parquet(path, path.name, root) as file:
             for batch in file.iter_batches(BATCH_ROWS, columns=["image.bytes"]):
@@ -177,8 +177,8 @@ def _rows(path: Path, images: ImageSet, folders: Names) -> Iterator[tuple[str, s
 
 
 @contextmanager
-def _open_parquet(path: Path, name: str, used: Path) -> Iterator[Any]:
-    """Open a Parquet file; its errors mention `name`, errors of the disk `used`."""
+def _open_parquet(path: Path, name: str, output: Path) -> Iterator[Any]:
+    """Open a Parquet file; its errors mention `name`, errors of the disk `output`."""
     import pyarrow.lib
     from pyarrow.parquet import ParquetFile
 
@@ -187,5 +187,5 @@ def _open_parquet(path: Path, name: str, used: Path) -> Iterator[Any]:
             yield file
     except (OSError, pyarrow.lib.ArrowException) as error:
         if isinstance(error, OSError):
-            raise_write_error(error, used)
+            raise_write_error(error, output)
         raise DataError(f"{name}: damaged, or not a Parquet file ({error}).") from error

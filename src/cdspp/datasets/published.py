@@ -97,22 +97,17 @@ def draw_published(
     number of the trial, for both source and target.
     """
     names = np.asarray(labels)
-    if unknown := sorted(set(names.tolist()) - set(class_order)):
-        raise DataError(
-            f"published splits: expected labels among {', '.join(class_order)}, got "
-            f"{', '.join(map(repr, unknown))}. Name the classes as the catalogue does."
-        )
     # The legacy generator gives the same numbers as the authors' MATLAB.
     stream = np.random.RandomState(trial)
-    drawn, left = [np.empty(0, np.intp)], [np.empty(0, np.intp)]
+    labelled, others = [np.empty(0, np.intp)], [np.empty(0, np.intp)]
     for rows in (np.flatnonzero(names == name) for name in class_order):
         if len(rows) <= per_class:
-            drawn.append(rows)
+            labelled.append(rows)
             continue
-        rising = rows[np.argsort(stream.random_sample(len(rows)), kind="stable")]
-        drawn.append(rising[:per_class])
-        left.append(rising[per_class:][::-1][:unlabelled])
-    return np.sort(np.concatenate(drawn)), np.sort(np.concatenate(left))
+        ranked = rows[np.argsort(stream.random_sample(len(rows)), kind="stable")]
+        labelled.append(ranked[:per_class])
+        others.append(ranked[per_class:][::-1][:unlabelled])
+    return np.sort(np.concatenate(labelled)), np.sort(np.concatenate(others))
 
 
 def packed_digest(masks: ArrayLike) -> str:
@@ -133,14 +128,11 @@ def check_published_splits(
     for trial, mask in enumerate(masks, start=1):
         rows, _ = draw_published(labels, per_class, trial, class_order=class_order)
         mask[rows] = True
-    if n != stored["n"]:
-        fault = f"it has {n} samples, but the published splits have {stored['n']}"
-    elif packed_digest(masks) != stored["sha256"]:
-        fault = f"the ten trials drawn from its {n} samples are not the published ones"
-    else:
+    if n == stored["n"] and packed_digest(masks) == stored["sha256"]:
         return
     raise DataError(
-        f"{where}: {fault}. The order or the labels of this copy differ from the "
-        "authors', so its results cannot be paired with the published trials. Fetch "
-        "the published files again, or draw the splits from a seed."
+        f"{where}: the trials drawn from its {n} samples are not the published ones of "
+        f"{stored['n']}. The order or labels of this copy differ from the authors', so "
+        "its results cannot be paired with the published trials. Fetch the published "
+        "files again, or draw the splits from a seed."
     )

@@ -28,6 +28,7 @@ import numpy as np
 from cdspp.core.discovery import did_you_mean
 from cdspp.core.errors import DataError, write_errors
 from cdspp.core.files import atomic, read_json, write_json
+from cdspp.core.wording import shortened
 from cdspp.datasets import fetch, image_files
 from cdspp.datasets.archives import extract, matches
 from cdspp.datasets.base import ROWS_NAME
@@ -88,47 +89,47 @@ def fetch_resource(
     """
     record = Path(output)
     entry = _entry_of(load_catalogue(catalogue), dataset, f"{catalogue}: no data set")
-    where, what = f"{catalogue}, {dataset}", f"{dataset}, resource {resource}"
+    where, title = f"{catalogue}, {dataset}", f"{dataset}, resource {resource}"
     resources = entry.get("resources", {})
     resource_entry = _entry_of(resources, resource, f"{where}: no resource")
     work = record.parent / f".{resource}.partial"
     try:
-        wanted = _Resource(entry, resource_entry, Path(catalogue), work, mirror)
+        source = _Resource(entry, resource_entry, Path(catalogue), work, mirror)
     except DataError as error:
         raise DataError(f"{where}, resource {resource}: {error}") from error
     with fetch.file_lock(record):
         try:
             try:
-                paths = wanted.check()
-                origin = dict.fromkeys(wanted.files or [FOLDER], fetch.KEPT)
+                paths = source.check()
+                origin = dict.fromkeys(source.files or [FOLDER], fetch.KEPT)
             except (DataError, OSError) as error:
-                log.info("%s: fetching (%s)", what, getattr(error, "strerror", error))
+                log.info("%s: fetching (%s)", title, getattr(error, "strerror", error))
                 record.unlink(missing_ok=True)
-                origin = wanted.get(what)
-                paths = wanted.check()
+                origin = source.get(title)
+                paths = source.check()
             if "make" in resource_entry:
                 record.unlink(missing_ok=True)
-                paths = make_files(resource_entry["make"], entry, wanted.folder, work)
+                paths = make_files(resource_entry["make"], entry, source.folder, work)
         finally:
             shutil.rmtree(work, ignore_errors=True)
-        files = sorted({*wanted.files, *chain.from_iterable(paths.values())})
+        files = sorted({*source.files, *chain.from_iterable(paths.values())})
         content = {"dataset": dataset, "resource": resource, "origin": origin}
         images = {"images": paths} if paths else {}
         write_json(record, {**content, **images, "files": files})
-    log.info("%s: all %d files exist", what, len(files))
+    log.info("%s: all %d files exist", title, len(files))
 
 
-def _entry_of(entries: Entry, name: str, what: str) -> Any:
+def _entry_of(entries: Entry, name: str, fault: str) -> Any:
     if name not in entries:
-        raise DataError(f"{what} {name!r}{did_you_mean(name, entries)}")
+        raise DataError(f"{fault} {name!r}{did_you_mean(name, entries)}")
     return entries[name]
 
 
 def _read_way(way: Entry) -> _FetchMethod:
     kind, *others = [kind for kind in KEYS_OF_WAYS if kind in way] or [""]
     if others or not kind:
-        one = ", ".join(KEYS_OF_WAYS)
-        raise DataError(f"a way needs exactly one of {one}; got {', '.join(way)}.")
+        choices = ", ".join(KEYS_OF_WAYS)
+        raise DataError(f"a way needs exactly one of {choices}; got {', '.join(way)}.")
     refuse_unknown_keys(way, (kind, *KEYS_OF_WAYS[kind]))
     if kind == "archive" and ("members" in way) == ("tree" in way):
         raise DataError("an archive needs either members or tree.")
@@ -141,21 +142,21 @@ class _Resource:
     """A resource of the catalogue, its folder, and the place to search first."""
 
     def __init__(
-        self, entry: Entry, own: Entry, catalogue: Path, work: Path, mirror: str | None
+        self, entry: Entry, spec: Entry, catalogue: Path, work: Path, mirror: str | None
     ) -> None:
-        refuse_unknown_keys(own, ("ways", "manifest", "make"))
-        ways = [_read_way(way) for way in own.get("ways", [])]
+        refuse_unknown_keys(spec, ("ways", "manifest", "make"))
+        ways = [_read_way(way) for way in spec.get("ways", [])]
         if not ways:
             raise DataError("the entry has no `ways` to fetch its files.")
         # Checks of a file given for one method also apply in the others.
-        last = [way for way in ways if way.kind == "files"]
-        files = dict(pair for way in [*ways, *last] for pair in way.files.items())
+        file_ways = [way for way in ways if way.kind == "files"]
+        files = dict(pair for way in [*ways, *file_ways] for pair in way.files.items())
         with_images = {way.kind == "parquet" or way.tree is not None for way in ways}
         if len(with_images) > 1 or any(set(way.files) != set(files) for way in ways):
             raise DataError("its ways yield different files; they must be the same.")
         self.images = None
         if with_images == {True}:
-            manifest = own.get("manifest")
+            manifest = spec.get("manifest")
             rows = manifest_rows(catalogue.parent / manifest) if manifest else []
             self.images = ImageSet(entry["classes"], entry["class_sizes"], rows)
             for way in ways:
@@ -174,20 +175,20 @@ class _Resource:
             fetch.verify_file(self.folder / name, file)
         return {}
 
-    def get(self, what: str) -> dict[str, str]:
+    def get(self, title: str) -> dict[str, str]:
         reasons: list[str] = []
         for way in self.ways:
             shutil.rmtree(self.work, ignore_errors=True)
             try:
                 if way.kind == "files":
                     return {f.name: self._fetch(f, self.folder) for f in way.downloads}
-                follow = self._archive if way.kind == "archive" else self._parquet
-                return follow(way)
+                fetch_way = self._archive if way.kind == "archive" else self._parquet
+                return fetch_way(way)
             except DataError as error:
                 reasons.append(f"Way {len(reasons) + 1}, {way.kind}: {error}")
                 if len(reasons) < len(self.ways):
-                    log.warning("%s: %s", what, reasons[-1])
-        raise DataError("\n".join([f"{what}: could not be fetched.", *reasons]))
+                    log.warning("%s: %s", title, reasons[-1])
+        raise DataError("\n".join([f"{title}: could not be fetched.", *reasons]))
 
     def _fetch(self, file: RemoteFile, root: Path, accept: Check | None = None) -> str:
         path = root / file.name
@@ -206,7 +207,7 @@ class _Resource:
     def _take(self, way: _FetchMethod, path: Path) -> None:
         name, out = way.downloads[0].name, self.work / "out"
         if self.images is not None and way.tree is not None:
-            place = self.images.wanted(way.tree, way.folders)
+            place = self.images.placement(way.tree, way.folders)
             extract(path, out, place, self.images.most_bytes, name=name)
             self.images.move(out, self.folder, name)
             return
@@ -242,50 +243,48 @@ class _Resource:
 
 def _extract_all(archive: Path, folder: Path, members: Entry, name: str) -> None:
     """Unpack one member per pattern; DataError if there is none, or several."""
-    seen: list[str] = []
+    present: list[str] = []
 
     def place(member: str) -> str | None:
-        seen.append(member)
+        present.append(member)
         return next((to for to, form in members.items() if matches(member, form)), None)
 
-    taken = extract(archive, folder, place, MOST_BYTES, name=name)
+    extracted = extract(archive, folder, place, MOST_BYTES, name=name)
     for to, pattern in members.items():
-        if to not in taken:
-            like = [path for path in seen if Path(path).name == Path(pattern).name]
-            some = ", ".join((like or seen)[:3])
+        if to not in extracted:
             message = f"{name}: no member matches {pattern!r}"
-            raise DataError(f"{message}; there are {len(seen)}, for instance {some}.")
+            raise DataError(f"{message}; there are {shortened(present)}.")
 
 
-def make_files(how: Entry, entry: Entry, folder: Path, work: Path) -> Paths:
+def make_files(make: Entry, entry: Entry, folder: Path, work: Path) -> Paths:
     """Write the files of the samples from those that were fetched into `folder`.
 
-    `how` is `make` in the `entry`, `work` a folder for unfinished files. Returns paths
+    `make` is that of the `entry`, `work` a folder for unfinished files. Returns paths
     by domain, of texts as published, or of the single file of rows.
     """
-    if how["format"] == "lists":
-        return _make_texts(how, entry, folder, work)
-    return {domain: [_make_rows(how, entry, folder, domain)] for domain in how["file"]}
+    if make["format"] == "lists":
+        return _make_texts(make, entry, folder, work)
+    return {name: [_make_rows(make, entry, folder, name)] for name in make["file"]}
 
 
-def _make_texts(how: Entry, entry: Entry, folder: Path, work: Path) -> Paths:
+def _make_texts(make: Entry, entry: Entry, folder: Path, work: Path) -> Paths:
     """Write ``texts/<domain>/<number>.txt``, and those of pairs once, as ``paired``."""
-    path = folder / how["file"]
-    dealt = _split_texts(path, how["lists"], entry)
-    counts = Counter(chain.from_iterable(dealt.values()))
+    path = folder / make["file"]
+    texts_of = _split_texts(path, make["lists"], entry)
+    counts = Counter(chain.from_iterable(texts_of.values()))
     if repeated := [text for text, n in counts.items() if n > 1]:
         raise mismatch(path, f"the text {repeated[0]!r} occurs more than once")
     paths = {}
     with write_errors(folder / TEXTS):
-        for part, texts in dealt.items():
+        for part, texts in texts_of.items():
             (work / TEXTS / part).mkdir(parents=True)
             paths[part] = [f"{TEXTS}/{part}/{k:05d}.txt" for k in range(len(texts))]
             for name, text in zip(paths[part], texts, strict=True):
                 (work / name).write_text(text + "\n", encoding="utf-8")
         shutil.rmtree(folder / TEXTS, ignore_errors=True)
         (work / TEXTS).rename(folder / TEXTS)
-    both = paths.pop(BOTH)
-    return {domain: own + both for domain, own in paths.items()}
+    paired = paths.pop(BOTH)
+    return {domain: names + paired for domain, names in paths.items()}
 
 
 def _split_texts(path: Path, lists: Sequence[str], entry: Entry) -> Paths:
@@ -298,22 +297,22 @@ def _split_texts(path: Path, lists: Sequence[str], entry: Entry) -> Paths:
         expected = f"lists {', '.join(lists)} of texts with known classes"
         raise mismatch(path, f"expected {expected}, got {error!r}") from error
     sizes, n_paired = entry["class_sizes"], entry.get("paired", 0)
-    dealt = Paths((name, []) for name in (*sizes, BOTH))
+    parts = Paths((name, []) for name in (*sizes, BOTH))
     for number, (label, candidates) in enumerate(texts.items()):
         n_both = n_paired // len(texts) + (number < n_paired % len(texts))
-        dealt[BOTH] += candidates[:n_both]
-        for side, (domain, wanted) in enumerate(sizes.items()):
-            own = candidates[n_both + side :: len(sizes)][: wanted[number]]
-            if len(own) < wanted[number]:
-                expected = f"expected {wanted[number]} of class {label} for {domain}"
-                raise mismatch(path, f"{expected}, got {len(own)}")
-            dealt[domain] += own
-    return dealt
+        parts[BOTH] += candidates[:n_both]
+        for side, (domain, counts) in enumerate(sizes.items()):
+            selection = candidates[n_both + side :: len(sizes)][: counts[number]]
+            if len(selection) < counts[number]:
+                expected = f"expected {counts[number]} of class {label} for {domain}"
+                raise mismatch(path, f"{expected}, got {len(selection)}")
+            parts[domain] += selection
+    return parts
 
 
-def _make_rows(how: Entry, entry: Entry, folder: Path, domain: str) -> str:
+def _make_rows(make: Entry, entry: Entry, folder: Path, domain: str) -> str:
     """Write the rows of a domain, class by class; means replace missing numbers."""
-    path, names = folder / how["file"][domain], np.array(how["columns"], np.str_)
+    path, names = folder / make["file"][domain], np.array(make["columns"], np.str_)
     rows = np.array(list(_numbers(path, len(names) + 1)))
     X, codes = rows[:, :-1], np.minimum(rows[:, -1], len(entry["classes"]) - 1)
     counts = [int(np.sum(codes == code)) for code in range(len(entry["classes"]))]
@@ -321,12 +320,12 @@ def _make_rows(how: Entry, entry: Entry, folder: Path, domain: str) -> str:
     if counts != expected or len(rows) != sum(counts):
         sizes = f"class sizes {counts} in {len(rows)} rows"
         raise mismatch(path, f"expected class sizes {expected}, got {sizes}")
-    X[(X == 0) & np.isin(names, how["no_zero"])] = np.nan
-    kept = np.isnan(X).mean(axis=0) <= MOST_MISSING
-    X = X[np.argsort(codes, kind="stable")][:, kept]
+    X[(X == 0) & np.isin(names, make["no_zero"])] = np.nan
+    complete_enough = np.isnan(X).mean(axis=0) <= MOST_MISSING
+    X = X[np.argsort(codes, kind="stable")][:, complete_enough]
     X = np.where(np.isnan(X), np.nanmean(X, axis=0), X)
     with atomic(folder / domain / ROWS_NAME) as temporary:
-        np.savez(temporary, X=X, features=names[kept])
+        np.savez(temporary, X=X, features=names[complete_enough])
     return f"{domain}/{ROWS_NAME}"
 
 

@@ -59,13 +59,13 @@ def shared_columns(
     texts = re.split(r"\s*,\s*", option or SAME_NAMES) if option != NONE else []
     pairs = [_named_pair(x, source, target) for x in texts if x != SAME_NAMES]
     if SAME_NAMES in texts:
-        both = _same_names(option, source, target)
-        places = zip(source.places(both), target.places(both), strict=True)
+        names = _same_names(option, source, target)
+        places = zip(source.positions(names), target.positions(names), strict=True)
         pairs = [*((*pair, 1.0) for pair in places), *pairs]
-        have = "has" if len(both) == 1 else "have"
+        have = "has" if len(names) == 1 else "have"
         note = (
-            f"shared: {counted(len(both), 'column')} {have} the same name in both: "
-            f"{shortened(both)} (--shared {NONE} leaves them apart)"
+            f"shared: {counted(len(names), 'column')} {have} the same name in both: "
+            f"{shortened(names)} (--shared {NONE} leaves them apart)"
         )
     if not pairs:
         return None, "", factors
@@ -75,22 +75,22 @@ def shared_columns(
 
 
 def _same_names(value: str | None, source: DomainRows, target: DomainRows) -> list[str]:
-    theirs = set(target.features)
-    same = [name for name in source.features if name in theirs]
+    target_names = set(target.features)
+    common = [name for name in source.features if name in target_names]
     specific = source.table_specific | target.table_specific
-    both = [name for name in same if name not in specific]
-    if apart := [name for name in same if name in specific]:
-        text = f"not shared: {shortened(apart)}: {TABLE_SPECIFIC}"
+    names = [name for name in common if name not in specific]
+    if unshared := [name for name in common if name in specific]:
+        text = f"not shared: {shortened(unshared)}: {TABLE_SPECIFIC}"
         warnings.warn(text, BridgeWarning, stacklevel=2)
-    opened = [re.fullmatch(r"(.*?)\d+", name) for name in both]
-    only_count = all(opened) and len({each[1] for each in opened if each}) == 1
+    matches = [re.fullmatch(r"(.*?)\d+", name) for name in names]
+    only_count = all(matches) and len({match[1] for match in matches if match}) == 1
     if value is None and only_count:
         return []
-    if value and not both:
+    if value and not names:
         fault = f"{source.path} and {target.path} have no column name in common"
         remedy = f"Give pairs a=b, or --shared {NONE}."
         raise DataError(f"--shared {SAME_NAMES}: {fault}. {remedy}")
-    return both
+    return names
 
 
 def _named_pair(
@@ -123,33 +123,34 @@ def read_pairs(
 
     Pairs are matched by identifiers, or row by row if neither file has any.
     """
-    read = [
-        _match_features(read_domain(path, how, rows.encoder), rows, impute)
-        for path, how, rows in zip(paths, columns, domains, strict=True)
+    tables = [
+        _match_features(read_domain(path, part, rows.encoder), rows, impute)
+        for path, part, rows in zip(paths, columns, domains, strict=True)
     ]
-    left, right = read
+    left, right = tables
     if left.has_ids != right.has_ids:
-        lacking = right if left.has_ids else left
-        fault = f"{lacking.path} has no identifier column, but the other file has one"
-        how = "Give both files identifiers, or neither, to match row by row."
-        raise DataError(f"--paired: {fault}. {how}")
+        table = right if left.has_ids else left
+        fault = f"{table.path} has no identifier column, but the other file has one"
+        remedy = "Give both files identifiers, or neither, to match row by row."
+        raise DataError(f"--paired: {fault}. {remedy}")
     if not left.has_ids:
         n_rows = counted(len(left.X), "row")
         if len(left.X) != len(right.X):
             fault = f"{left.path} has {n_rows} and {right.path} {len(right.X)}"
-            how = "Let row k of both describe the same object, or name identifiers"
-            raise DataError(f"--paired: {fault}. {how} with --id.")
+            remedy = "Let row k of both describe the same object, or name identifiers"
+            raise DataError(f"--paired: {fault}. {remedy} with --id.")
         return (left.X, right.X), f"paired: {n_rows}"
-    for rows in read:
+    for rows in tables:
         rows.require_distinct_ids()
     places = {name: k for k, name in enumerate(right.ids)}
-    both = [(k, places[name]) for k, name in enumerate(left.ids) if name in places]
-    if not both:
+    pairs = [(k, places[name]) for k, name in enumerate(left.ids) if name in places]
+    if not pairs:
         fault = f"{left.path} and {right.path} have no identifier in common"
         raise DataError(f"--paired: {fault}; the first has {left.ids[0]!r}.")
-    ours, theirs = np.transpose(both)
-    note = f"paired: {counted(len(both), 'object')} of {len(left.X)} and {len(right.X)}"
-    return (left.X[ours], right.X[theirs]), note
+    left_rows, right_rows = np.transpose(pairs)
+    sizes = f"{len(left.X)} and {len(right.X)}"
+    note = f"paired: {counted(len(pairs), 'object')} of {sizes}"
+    return (left.X[left_rows], right.X[right_rows]), note
 
 
 def _match_features(rows: DomainRows, domain: DomainRows, impute: bool) -> DomainRows:
@@ -164,11 +165,11 @@ def _match_features(rows: DomainRows, domain: DomainRows, impute: bool) -> Domai
 
 def select_features(rows: DomainRows, names: Sequence[str], owner: str) -> DomainRows:
     """Return rows with the features `names`, in this order; `owner` has them all."""
-    present = set(rows.features)
-    if lacking := [name for name in names if name not in present]:
-        text = f"lacks {counted(len(lacking), 'feature')} of {owner}"
-        raise DataError(f"{rows.path}: {text}: {shortened(lacking)}. Add the columns.")
-    X = rows.X[:, rows.places(names)]
+    available = set(rows.features)
+    if missing := [name for name in names if name not in available]:
+        text = f"lacks {counted(len(missing), 'feature')} of {owner}"
+        raise DataError(f"{rows.path}: {text}: {shortened(missing)}. Add the columns.")
+    X = rows.X[:, rows.positions(names)]
     return replace(rows, X=X, features=tuple(names))
 
 
@@ -230,9 +231,9 @@ class ColumnSuggestion(NamedTuple):
 
 class _Column(NamedTuple):
     name: str
-    read: ColumnName
-    free: bool
-    few: bool  # too few values for quantiles
+    parsed: ColumnName
+    is_free: bool
+    has_few: bool  # too few values for quantiles
     curve: NDArray[np.float64]
     spread: float
 
@@ -248,43 +249,43 @@ def propose_columns(
     """
     if source.X.shape[1] * target.X.shape[1] > MOST_PAIRS:
         return []
-    ours = [*_columns(source, {place for place, _ in shared})]
-    theirs = [*_columns(target, {place for _, place in shared})]
-    gaps = np.array([[_content_gap(one, other) for other in theirs] for one in ours])
+    sources = [*_columns(source, {place for place, _ in shared})]
+    targets = [*_columns(target, {place for _, place in shared})]
+    gaps = np.array([[_content_gap(a, b) for b in targets] for a in sources])
     candidates = []
-    for (i, one), (j, other) in product(enumerate(ours), enumerate(theirs)):
-        by_name, far = one.read.agrees(other.read), OTHERS_APART * gaps[i, j]
+    for (i, one), (j, other) in product(enumerate(sources), enumerate(targets)):
+        by_name, limit = one.parsed.agrees(other.parsed), OTHERS_APART * gaps[i, j]
         unique = gaps.size > 2 and gaps[i, j] <= NEAR  # one pair is no evidence
-        unique &= np.sum(gaps[i] <= far) + np.sum(gaps[:, j] <= far) == 2
-        if one.free and other.free and (by_name or unique):
-            best, likely = _compare(one, other)
-            if likely:
-                candidates.append((-best.similarity * by_name, best.distance, best))
-    kept: list[ColumnSuggestion] = []
-    for *_, best in sorted(candidates):
-        if all(best[side] != each[side] for each in kept for side in (0, 1)):
-            kept.append(best)
-    return kept
+        unique &= np.sum(gaps[i] <= limit) + np.sum(gaps[:, j] <= limit) == 2
+        if one.is_free and other.is_free and (by_name or unique):
+            pair, is_likely = _compare(one, other)
+            if is_likely:
+                candidates.append((-pair.similarity * by_name, pair.distance, pair))
+    pairs: list[ColumnSuggestion] = []
+    for *_, pair in sorted(candidates):
+        if all(pair[side] != each[side] for each in pairs for side in (0, 1)):
+            pairs.append(pair)
+    return pairs
 
 
 def _content_gap(one: _Column, other: _Column) -> float:
     """Return the mean gap of raw quantiles; infinite if they are too few."""
-    if one.few or other.few or one.read[2:] != other.read[2:]:
+    if one.has_few or other.has_few or one.parsed[2:] != other.parsed[2:]:
         return math.inf
     return float(np.abs(one.curve - other.curve).mean() / max(one.spread, other.spread))
 
 
 def _compare(one: _Column, other: _Column) -> tuple[ColumnSuggestion, bool]:
     """Return the numbers on two columns, and whether these allow equal names."""
-    mine, yours = ((c.curve - np.median(c.curve)) / c.spread for c in (one, other))
-    distance, ratio = float(np.abs(mine - yours).mean()), one.spread / other.spread
-    times = other.read.size / one.read.size  # NaN if a name has no unit
-    likely = distance <= MOST_APART or (one.few and other.few)
-    likely &= not abs(np.log(ratio / times)) > np.log(SPREADS_APART)
-    texts = [" ".join(column.read.words) for column in (one, other)]
+    first, second = ((c.curve - np.median(c.curve)) / c.spread for c in (one, other))
+    distance, ratio = float(np.abs(first - second).mean()), one.spread / other.spread
+    times = other.parsed.size / one.parsed.size  # NaN if a name has no unit
+    is_likely = distance <= MOST_APART or (one.has_few and other.has_few)
+    is_likely &= not abs(np.log(ratio / times)) > np.log(SPREADS_APART)
+    texts = [" ".join(column.parsed.words) for column in (one, other)]
     similarity = SequenceMatcher(None, texts[0], texts[1]).ratio()
     pair = one.name, other.name, 1.0 if math.isnan(times) else times
-    return ColumnSuggestion(*pair, similarity, distance, ratio), likely
+    return ColumnSuggestion(*pair, similarity, distance, ratio), is_likely
 
 
 def _columns(rows: DomainRows, shared: Collection[int]) -> Iterator[_Column]:
@@ -298,16 +299,16 @@ def _columns(rows: DomainRows, shared: Collection[int]) -> Iterator[_Column]:
             continue
         curve = np.quantile(values, LEVELS)
         if spread := np.abs(curve - np.median(curve)).mean():
-            free = place not in shared and not {*",="} & {*name}  # syntax of --shared
-            few = len({*curve.tolist()}) < FEWEST_VALUES
-            yield _Column(name, read_name(name), free, few, curve, spread)
+            is_free = place not in shared and not {*",="} & {*name}  # used by --shared
+            has_few = len({*curve.tolist()}) < FEWEST_VALUES
+            yield _Column(name, read_name(name), is_free, has_few, curve, spread)
 
 
 def common_ids(*tables: DomainRows) -> set[str]:
     """Return the ids in all tables if they are many, named, and not row numbers."""
-    once = [{k for k, n in Counter(rows.ids).items() if n == 1} for rows in tables]
-    common = set.intersection(*once)
+    unique = [{k for k, n in Counter(rows.ids).items() if n == 1} for rows in tables]
+    common = set.intersection(*unique)
     named = all(rows.has_ids and not rows.is_index for rows in tables)
-    numbers = [{number(each) for each in ids} for ids in (common, *once)]  # 007 is 7
+    numbers = [{number(id_) for id_ in ids} for ids in (common, *unique)]  # 007 is 7
     counts = any(n in ({*range(len(n))}, {*range(1, len(n) + 1)}) for n in numbers)
     return common if named and not counts and len(common) >= FEWEST_IDS else set()

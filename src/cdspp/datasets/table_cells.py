@@ -63,17 +63,17 @@ def column_kind(cells: pd.Series) -> str:
         values.astype(np.float64)
         words = all(isinstance(cell, (bool, np.bool_)) for cell in values)
         return BOOLEAN if words and len(values) else NUMBER
-    present = [cell for cell in values if not is_null(cell)]
-    if present and all(str(cell).strip().lower() in BOOLEANS for cell in present):
+    filled = [cell for cell in values if not is_null(cell)]
+    if filled and all(str(cell).strip().lower() in BOOLEANS for cell in filled):
         return BOOLEAN
-    unread = (c for c in present if math.isnan(number(c)))
-    if 2 * sum(math.isnan(number(c, ",")) for c in unread) <= len(present):
+    others = (c for c in filled if math.isnan(number(c)))
+    if 2 * sum(math.isnan(number(c, ",")) for c in others) <= len(filled):
         return NUMBER
-    dated = (
+    are_dates = (
         _DATE.fullmatch(c.strip()) if isinstance(c, str) else hasattr(c, "year")
-        for c in present
+        for c in filled
     )
-    return DATE if all(dated) else TEXT
+    return DATE if all(are_dates) else TEXT
 
 
 def decimal_sign(cells: pd.Series) -> str:
@@ -134,7 +134,7 @@ def date_form(cells: pd.Series) -> str:
         return ISO
     highest = np.array(parts, dtype=int).max(axis=0)
     mark = next(match[2] for match in matches if match)
-    possible = [order for order, most in _ORDERS.items() if (highest <= most).all()]
+    possible = [order for order, limits in _ORDERS.items() if (highest <= limits).all()]
     if mark == "." or not possible:
         possible = ["dmy"]
     if len(possible) > 1:
@@ -152,8 +152,8 @@ def days_of(cells: pd.Series, form: str) -> pd.Series:
     if cells.dtype != object and not pd.api.types.is_string_dtype(cells.dtype):
         return cells.dt.tz_localize(None)
     days = pd.Series([*map(_day, cells)], index=cells.index, dtype=object)
-    written = any(isinstance(day, str) for day in days)
-    return pd.to_datetime(days, errors="coerce", format=form if written else ISO)
+    is_text = any(isinstance(day, str) for day in days)
+    return pd.to_datetime(days, errors="coerce", format=form if is_text else ISO)
 
 
 def _day(cell: Any) -> Any:

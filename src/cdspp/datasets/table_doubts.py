@@ -22,33 +22,33 @@ def doubts(
     """
     if not names or not len(X):
         return
-    found: dict[str, set[float]] = {}
+    marks: dict[str, set[float]] = {}
     low, high = np.nanmin(X, 0, initial=np.inf), np.nanmax(X, 0, initial=-np.inf)
     for end in (low, high):
         size = np.abs(end)
-        odd = np.isin(size, MISSING_CODES) | np.isfinite(end) & (size >= LEAST_FILL)
-        for j in np.flatnonzero(odd).tolist():
+        is_code = np.isin(size, MISSING_CODES) | np.isfinite(end) & (size >= LEAST_FILL)
+        for j in np.flatnonzero(is_code).tolist():
             others = X[:, j][X[:, j] != end[j]] * np.sign(end[j])
             if not (others >= size[j] / 10).any():  # far from all others
-                found.setdefault(names[j], set()).add(float(end[j]))
-    if found:
-        codes = ", ".join(f"{code:g}" for code in sorted(set().union(*found.values())))
-        yield f"{codes} in {shortened([*found])} may mark missing numbers"
-    ends = (X[-1] - X[0] == len(X) - 1) & (len(X) >= FEWEST_COUNTED)
-    rising = [j for j in np.flatnonzero(ends) if (np.diff(X[:, j]) == 1).all()]
-    if count := [names[int(j)] for j in rising]:
+                marks.setdefault(names[j], set()).add(float(end[j]))
+    if marks:
+        codes = ", ".join(f"{code:g}" for code in sorted(set().union(*marks.values())))
+        yield f"{codes} in {shortened([*marks])} may mark missing numbers"
+    is_counter = (X[-1] - X[0] == len(X) - 1) & (len(X) >= FEWEST_COUNTED)
+    columns = [j for j in np.flatnonzero(is_counter) if (np.diff(X[:, j]) == 1).all()]
+    if counters := [names[int(j)] for j in columns]:
         remedy = "leave them out (--drop), unless they are features"
-        yield f"columns that only number the rows ({shortened(count)}): {remedy}"
+        yield f"columns that only number the rows ({shortened(counters)}): {remedy}"
     # No copy of the table, which may be large, unless numbers are missing.
-    last, sums = X[-1], X[:-1].sum(axis=0)
-    if not np.isfinite(sums + last).all():
+    last_row, sums = X[-1], X[:-1].sum(axis=0)
+    if not np.isfinite(sums + last_row).all():
         empty = np.flatnonzero(np.isnan(X).all(axis=1))
         if len(empty):
             first = f"record {records[empty[0]]}" if records else f"row {empty[0] + 1}"
             yield f"{counted(len(empty), 'row')} without any number (first: {first})"
     elif len(X) > 4 and np.count_nonzero(high > low) > 1:
-        for what, total in (("sum", sums), ("mean", sums / (len(X) - 1))):
+        for statistic, total in (("sum", sums), ("mean", sums / (len(X) - 1))):
             if (
-                np.abs(last - total) <= 0.003 * (high - low) + 1e-9 * np.abs(total)
+                np.abs(last_row - total) <= 0.003 * (high - low) + 1e-9 * np.abs(total)
             ).all():
-                yield f"the last row is the {what} of the others: a total?"
+                yield f"the last row is the {statistic} of the others: a total?"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 import textwrap
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
@@ -74,9 +73,9 @@ class EncodedColumn:
             if self.form == PARTS:
                 parts = [getattr(days.dt, name) for name in DATE_PARTS.values()]
                 return np.column_stack([part.to_numpy(dtype=float) for part in parts])
-            whole = days.to_numpy().astype("datetime64[D]")
-            counts = whole.astype(np.int64).astype(float)
-            return np.where(np.isnat(whole), np.nan, counts)[:, None]
+            dates = days.to_numpy().astype("datetime64[D]")
+            counts = dates.astype(np.int64).astype(float)
+            return np.where(np.isnat(dates), np.nan, counts)[:, None]
         categories = np.array(kinds.texts(cells), dtype=object)
         if self.form == ONE_HOT:
             values = np.array(self.values, dtype=object)
@@ -93,34 +92,32 @@ def column_faults(
         cells, what = table[column.name], f"column {column.name!r}"
         if column.form == ERROR:
             distinct = dict.fromkeys(text for text in kinds.texts(cells) if text)
-            shown = shortened([*map(repr, distinct)])
-            yield column, f"{what} holds {REFUSED[column.kind]} ({shown})"
+            text = shortened([*map(repr, distinct)])
+            yield column, f"{what} holds {REFUSED[column.kind]} ({text})"
         elif column.form == TOO_MANY:
             many = f"{len(column.values)} different values in {len(cells)} rows"
             yield column, f"{what} holds {many}, too many for one-hot"
         elif column.sign == kinds.AMBIGUOUS:
-            first = next(text for text in kinds.texts(cells) if text)
-            year = re.search(r"\d{4}", first)
-            parts = "day or the month" if year else "day, the month or the year"
-            yield column, f"{what}: {first!r} may begin with the {parts}"
+            cell = next(text for text in kinds.texts(cells) if text)
+            yield column, f"{what}: {cell!r} has no clear order of day, month and year"
         elif column.sign == EITHER:
             unclear = kinds.AMBIGUOUS_NUMBER
-            first = next(t for t in kinds.texts(cells) if t and unclear.fullmatch(t))
-            both = f"{kinds.number(first):g} or {kinds.number(first, ','):g}"
-            how = "name the decimal sign with --decimal"
-            yield column, f"{what}: {first!r} may be {both} ({how})"
+            cell = next(t for t in kinds.texts(cells) if t and unclear.fullmatch(t))
+            readings = f"{kinds.number(cell):g} or {kinds.number(cell, ','):g}"
+            remedy = "name the decimal sign with --decimal"
+            yield column, f"{what}: {cell!r} may be {readings} ({remedy})"
         elif column.kind != kinds.TEXT:
             gaps = np.flatnonzero(np.isnan(column.encode(cells)[:, 0]))
-            odd = [int(k) for k in gaps if not kinds.is_null(cells.iloc[k])]
-            if not odd:
+            faulty = [int(k) for k in gaps if not kinds.is_null(cells.iloc[k])]
+            if not faulty:
                 continue
             of_words = column.kind == kinds.BOOLEAN
             kind = "true or false" if of_words else f"a {column.kind}"
             kind += f" of the form {column.sign}" if column.kind == kinds.DATE else ""
-            more = f" (of {len(odd)} such)" if len(odd) > 1 else ""
-            shown = textwrap.shorten(repr(cells.iloc[odd[0]]), 40, placeholder="...")
-            record = int(cells.index[odd[0]]) + 1
-            yield column, f"record {record}, {what}: {shown} is not {kind}{more}"
+            count = f" (of {len(faulty)} such)" if len(faulty) > 1 else ""
+            text = textwrap.shorten(repr(cells.iloc[faulty[0]]), 40, placeholder="...")
+            record = int(cells.index[faulty[0]]) + 1
+            yield column, f"record {record}, {what}: {text} is not {kind}{count}"
 
 
 def with_signs(
@@ -133,15 +130,15 @@ def with_signs(
     at the fit of `columns`. Without evidence, or if columns disagree, it is EITHER.
     """
     numbers = [column for column in columns if column.kind == kinds.NUMBER]
-    shown = {c.name: kinds.decimal_sign(table[c.name]) for c in numbers}
-    clear = {sign for sign in shown.values() if sign in (".", ",")}
+    marks = {c.name: kinds.decimal_sign(table[c.name]) for c in numbers}
+    clear = {sign for sign in marks.values() if sign in (".", ",")}
     commas = any(column.sign == "," for column in columns)
     commas |= table.attrs.get(files.SEPARATOR) == ";"
     sign = EITHER if len(clear) > 1 else [*clear, "," if commas else "."][0]
     signs = {f"{sign}?": decimal or sign, "": ".", ".": ".", ",": ","}
-    other = decimal or EITHER
+    default = decimal or EITHER
     return [
-        replace(c, sign=signs.get(shown[c.name], other)) if c.name in shown else c
+        replace(c, sign=signs.get(marks[c.name], default)) if c.name in marks else c
         for c in columns
     ]
 
@@ -231,8 +228,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):
 
     def learn(self, X: pd.DataFrame) -> list[tuple[EncodedColumn, str]]:
         """Decide the encoding of each column, and return the `column_faults`."""
-        if twice := [name for name, n in Counter(map(str, X)).items() if n > 1]:
-            raise DataError(f"the table has the column {twice[0]!r} more than once.")
+        if doubles := [name for name, n in Counter(map(str, X)).items() if n > 1]:
+            raise DataError(f"the table has the column {doubles[0]!r} more than once.")
         for option, choices in (("categories", CATEGORIES), ("dates", DATES)):
             if (value := getattr(self, option)) not in choices:
                 raise ValueError(f"{option} must be one of {choices}, got {value!r}.")
@@ -316,15 +313,14 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         """Return the columns as in a table that may write numbers differently."""
         check_is_fitted(self)
         header, fitted = [*map(str, X)], {c.name: c for c in self.columns_}
-        present = {*header}
-        if lacking := [name for name in fitted if name not in present]:
-            extra = [name for name in header if name not in fitted]
-            near = ((name, nearest(name, extra)) for name in lacking)
-            shown = [f"{name!r} ({k!r}?)" if k else repr(name) for name, k in near]
-            count = counted(len(lacking), "column")
-            text = f"{count} of the fit: {shortened(shown, 5)}"
-            more = f"; it also has {shortened([*map(repr, extra)], 5)}" if extra else ""
-            raise DataError(f"the table lacks {text}{more}. Rename or add them.")
+        available = {*header}
+        if missing := [name for name in fitted if name not in available]:
+            unknown = [name for name in header if name not in fitted]
+            pairs = ((name, nearest(name, unknown)) for name in missing)
+            hints = [f"{name!r} ({k!r}?)" if k else repr(name) for name, k in pairs]
+            count = counted(len(missing), "column")
+            text = f"the table lacks {count} of the fit: {shortened(hints, 5)}"
+            raise DataError(f"{text}. Rename or add them.")
         columns = with_signs(self.columns_, X, decimal)
         if faults := [fault for _, fault in column_faults(columns, X)]:
             raise DataError(f"{'; '.join(faults)}.")
@@ -332,8 +328,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):
 
     def encode(self, X: Any, columns: Sequence[EncodedColumn]) -> NDArray[np.float64]:
         """Return the numbers of `columns_in` a table, as `transform` does."""
-        own = [column for column in columns if column.form != SKRUB]
-        parts = [np.empty((len(X), 0)), *(c.encode(X[c.name]) for c in own)]
+        native = [column for column in columns if column.form != SKRUB]
+        parts = [np.empty((len(X), 0)), *(c.encode(X[c.name]) for c in native)]
         if self._vectoriser is not None:
             encoded = self._vectoriser.transform(self._text_and_dates(X))
             parts.append(encoded.to_numpy(dtype=np.float64, na_value=np.nan))
@@ -370,25 +366,25 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             if column.form == SKRUB:
                 groups["text and dates by skrub"].append(column.name)
             elif column.kind == kinds.TEXT:
-                shown = f"{column.name} ({counted(len(column.values), 'value')})"
-                groups[f"text as {column.form}"].append(shown)
+                text = f"{column.name} ({counted(len(column.values), 'value')})"
+                groups[f"text as {column.form}"].append(text)
             elif column.kind == kinds.DATE:
                 form = "days since 1970" if column.form != PARTS else "year to weekday"
-                how = "" if column.sign == kinds.ISO else f" ({column.sign})"
-                groups[f"dates as {form}"].append(column.name + how)
+                encoding = "" if column.sign == kinds.ISO else f" ({column.sign})"
+                groups[f"dates as {form}"].append(column.name + encoding)
             elif column.kind == kinds.BOOLEAN:
                 groups["true and false as 1 and 0"].append(column.name)
             elif column.sign == ",":
                 groups["decimal commas"].append(column.name)
-        return [f"{how}: {shortened(names)}" for how, names in groups.items()]
+        return [f"{encoding}: {shortened(names)}" for encoding, names in groups.items()]
 
     def unseen(self, X: pd.DataFrame) -> dict[str, int]:
         """Count, by column, cells with a category that `fit` did not see."""
         counts = Counter[str]()
         for column in self.columns_:
             if column.kind == kinds.TEXT and column.form != SKRUB:
-                seen, cells = {*column.values, None}, kinds.texts(X[column.name])
-                counts[column.name] = sum(text not in seen for text in cells)
+                categories, cells = {*column.values, None}, kinds.texts(X[column.name])
+                counts[column.name] = sum(text not in categories for text in cells)
         return +counts
 
     def to_dict(self) -> dict[str, Any]:

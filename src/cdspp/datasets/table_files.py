@@ -46,7 +46,7 @@ MOST_PREAMBLE = 100  # lines
 # No cell marks a missing value here: a class may be called NA.
 RAW: dict[str, Any] = {"header": None, "keep_default_na": False}
 SEPARATOR = "separator"  # key of the cell separator in a table's `attrs`
-_CHILD = "import sys; from cdspp.datasets.table_files import _send; _send(sys.argv[1])"
+_CHILD = "from cdspp.datasets.table_files import _write_arrays; _write_arrays()"
 
 
 @dataclass(frozen=True)
@@ -76,10 +76,10 @@ class Columns:
 def no_column(option: str, name: str, names: Iterable[str]) -> str:
     """Return a message that a column is missing, with similar names."""
     by_fold = {text.casefold(): text for text in names if text}
-    near = difflib.get_close_matches(name.casefold(), list(by_fold), n=3)
-    shown = [repr(by_fold[fold]) for fold in near or list(by_fold)[:5]]
-    where = "Similar" if near else "The first are"
-    end = f" {where}: {', '.join(shown)}." if shown else ""
+    matches = difflib.get_close_matches(name.casefold(), list(by_fold), n=3)
+    quoted = [repr(by_fold[fold]) for fold in matches or list(by_fold)[:5]]
+    where = "Similar" if matches else "The first are"
+    end = f" {where}: {', '.join(quoted)}." if quoted else ""
     return f"no column {name!r} for --{option}.{end}"
 
 
@@ -111,10 +111,10 @@ def read_file(path: Path, columns: Columns) -> pd.DataFrame | Arrays:
 
 
 def _read_text(path: Path, suffix: str, columns: Columns) -> pd.DataFrame:
-    opened: Any = gzip.open if path.suffix.lower() == ".gz" else open
+    open_file: Any = gzip.open if path.suffix.lower() == ".gz" else open
     encoding = columns.encoding or ""
     try:
-        with opened(path, "rb") as file:
+        with open_file(path, "rb") as file:
             content = file.read()
         if not encoding and content[:2] in (b"\xff\xfe", b"\xfe\xff"):
             encoding = "utf-16"
@@ -125,8 +125,8 @@ def _read_text(path: Path, suffix: str, columns: Columns) -> pd.DataFrame:
             except UnicodeDecodeError:
                 text = content[: 2**20].decode(WINDOWS, "surrogateescape")
                 # A text file has no control characters, and no bytes without a letter.
-                odd = sum(not (c.isprintable() or c in "\t\r\n\xa0") for c in text)
-                encoding = UTF8 if odd else WINDOWS
+                n_odd = sum(not (c.isprintable() or c in "\t\r\n\xa0") for c in text)
+                encoding = UTF8 if n_odd else WINDOWS
         text, above = _without_preamble(content.decode(encoding), columns.label)
         stream = io.StringIO(text, newline="")
         separator = "\t" if suffix == ".tsv" else ""
@@ -157,17 +157,17 @@ def _without_preamble(text: str, label: str | None) -> tuple[str, int]:
     with as many cells as a row is the header.
     """
     lines = [*islice(io.StringIO(text, newline=""), MOST_PREAMBLE)]
-    filled = [k for k, line in enumerate(lines) if line.strip()]
-    cells = {k: re.split(r"[,;\t|]", lines[k]) for k in filled}
-    named = [k for k in filled if label in (c.strip(' "\r\n') for c in cells[k])]
-    first = next((k for k in filled if not lines[k].startswith(PREAMBLE)), 0)
-    last = max((k for k in filled if k < first), default=first)  # last comment
-    if 1 < len(cells.get(last, ())) == len(cells.get(first, ())):
-        first = last
-    if named and len(cells[named[0]]) != len(cells[filled[0]]):
-        first = named[0]
-    above = sum(k < first for k in filled)
-    return "\n" * first + text[sum(map(len, lines[:first])) :], above
+    numbers = [k for k, line in enumerate(lines) if line.strip()]
+    cells = {k: re.split(r"[,;\t|]", lines[k]) for k in numbers}
+    labels = [k for k in numbers if label in (c.strip(' "\r\n') for c in cells[k])]
+    header = next((k for k in numbers if not lines[k].startswith(PREAMBLE)), 0)
+    comment = max((k for k in numbers if k < header), default=header)  # last comment
+    if 1 < len(cells.get(comment, ())) == len(cells.get(header, ())):
+        header = comment
+    if labels and len(cells[labels[0]]) != len(cells[numbers[0]]):
+        header = labels[0]
+    above = sum(k < header for k in numbers)
+    return "\n" * header + text[sum(map(len, lines[:header])) :], above
 
 
 def _text_cells(stream: TextIO, separator: str, label: str) -> pd.DataFrame:
@@ -206,14 +206,14 @@ def _text_cells(stream: TextIO, separator: str, label: str) -> pd.DataFrame:
 def _check_records(stream: TextIO, separator: str, open_quote: bool = False) -> None:
     quote = "Remove or close it, or double it if it is part of a cell."
     csv.field_size_limit(2**31 - 1)  # a stray quote may enclose a whole file
-    width = number = line = after = 0
+    width = number = line = end = 0
     stream.seek(0)
     records = csv.reader(stream, delimiter=separator)
     for cells in records:
-        first, after = after + 1, records.line_num
+        start, end = end + 1, records.line_num
         if len(cells) < 2 and not "".join(cells).strip():
             continue
-        number, line, width = number + 1, first, width or len(cells)
+        number, line, width = number + 1, start, width or len(cells)
         for cell in cells:
             _, *rest = cell.split("\n")
             n_rows = 1 + sum(bool(part.strip()) for part in rest[:-1])
@@ -231,12 +231,12 @@ def _with_header(cells: pd.DataFrame) -> pd.DataFrame:
     """Name the columns by the first row; drop columns with neither name nor cells."""
     header, rows = cells.iloc[0].map(_name), cells.iloc[1:]
     rows = rows[rows.ne("").any(axis="columns")]
-    again = rows[rows[0].eq(cells.iloc[0, 0])]
-    if len(again := again[again.eq(cells.iloc[0]).all(axis="columns")]):
-        fault = f"record {again.index[0] + 1} repeats the header"
+    repeats = rows[rows[0].eq(cells.iloc[0, 0])]
+    if len(repeats := repeats[repeats.eq(cells.iloc[0]).all(axis="columns")]):
+        fault = f"record {repeats.index[0] + 1} repeats the header"
         raise DataError(f"{fault}, as in files that were joined. Remove it.")
-    used = header.ne("") | rows.ne("").any() | rows.empty
-    return rows.loc[:, used].set_axis(header[used].tolist(), axis="columns")
+    is_used = header.ne("") | rows.ne("").any() | rows.empty
+    return rows.loc[:, is_used].set_axis(header[is_used].tolist(), axis="columns")
 
 
 def _name(text: Any) -> str:
@@ -276,13 +276,13 @@ def _from_arrow(content: Any) -> pd.DataFrame:
 def _read_xlsx(path: Path) -> pd.DataFrame:
     import pandas as pd
 
-    how: dict[str, Any] = {"read_only": False}  # merged cells are unknown otherwise
-    with pd.ExcelFile(path, engine="openpyxl", engine_kwargs=how) as book:
+    options: dict[str, Any] = {"read_only": False}  # merged cells are unknown otherwise
+    with pd.ExcelFile(path, engine="openpyxl", engine_kwargs=options) as book:
         # The first sheet that is not a chart.
         cells = pd.read_excel(book, dtype=object, **RAW)
-        first, *others = book.book.worksheets
-        merged = [str(area) for area in first.merged_cells.ranges]
-        hidden = sum(row.hidden for row in first.row_dimensions.values())
+        sheet, *others = book.book.worksheets
+        merged = [str(area) for area in sheet.merged_cells.ranges]
+        hidden = sum(row.hidden for row in sheet.row_dimensions.values())
     cells = cells.loc[cells.ne("").any(axis="columns") if cells.size else []]
     if not len(cells):
         raise DataError("empty. Expected a header and rows.")
@@ -325,29 +325,28 @@ def _read_mat(path: Path) -> Arrays:
     # -P: modules of this folder must not replace those that SciPy imports.
     command = [sys.executable, "-P", "-c", _CHILD, os.fspath(path)]
     env = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
-    done = subprocess.run(command, capture_output=True, env=env, check=False)
-    if done.returncode == 0:
-        return pickle.loads(done.stdout)  # type: ignore[no-any-return]
-    if sys.platform != "win32" and done.returncode == -signal.SIGKILL:
+    process = subprocess.run(command, capture_output=True, env=env, check=False)
+    if process.returncode == 0:
+        return pickle.loads(process.stdout)  # type: ignore[no-any-return]
+    if sys.platform != "win32" and process.returncode == -signal.SIGKILL:
         raise MemoryError(f"{path}: the system ended the process that read it")
-    last = done.stderr.decode(errors="replace").strip().rpartition("\n")[-1]
-    kind, _, reason = last.partition(": ")
+    last_line = process.stderr.decode(errors="replace").strip().rpartition("\n")[-1]
+    kind, _, reason = last_line.partition(": ")
     if kind == "NotImplementedError":
         remedy = f"save it with -v7: save('{path.name}', 'X', 'y', '-v7')."
         fault = "a MATLAB file of version 7.3, which is not read"
         raise DataError(f"{fault}. In MATLAB, {remedy}")
-    if done.returncode < 0:
-        reason = f"SciPy crashed, {signal.Signals(-done.returncode).name}"
-    raise DataError(f"not a readable MATLAB file ({reason or kind}). Save it again.")
+    reason = reason or kind or "SciPy crashed"
+    raise DataError(f"not a readable MATLAB file ({reason}). Save it again.")
 
 
-def _send(path: str) -> None:
+def _write_arrays() -> None:
     """Write the variables of a MATLAB file to the parent process."""
     import scipy.io
 
-    content = scipy.io.loadmat(path, chars_as_strings=True)
-    named = {name: v for name, v in content.items() if not name.startswith("__")}
-    arrays = {name: _as_numpy(value, name) for name, value in named.items()}
+    content = scipy.io.loadmat(sys.argv[1], chars_as_strings=True)
+    variables = {name: v for name, v in content.items() if not name.startswith("__")}
+    arrays = {name: _as_numpy(value, name) for name, value in variables.items()}
     pickle.dump(arrays, sys.stdout.buffer, protocol=pickle.HIGHEST_PROTOCOL)
 
 

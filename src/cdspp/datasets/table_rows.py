@@ -81,7 +81,7 @@ class DomainRows:
     label: str = ""
     encoder: TableEncoder | None = None
 
-    def described(self, role: str, other: DomainRows | None = None) -> str:
+    def description(self, role: str, other: DomainRows | None = None) -> str:
         """Describe the rows in one line, and the classes shared with another file."""
         labelled = [label for label in self.labels if label]
         classes = counted(len(set(labelled)), "class")
@@ -98,7 +98,7 @@ class DomainRows:
             return text
         return f"{text}; classes: {len({*labelled} & {*other.labels})} in common"
 
-    def places(self, names: Sequence[str]) -> list[int]:
+    def positions(self, names: Sequence[str]) -> list[int]:
         """Return the positions of features."""
         places = {name: place for place, name in enumerate(self.features)}
         return [places[name] for name in names]
@@ -131,14 +131,14 @@ class DomainRows:
         same = {*self.features} == {*other.features}
         if not same or self.X.shape[1] != other.X.shape[1]:
             return ""
-        theirs = other.X[:, other.places(self.features) or ...]
+        rows = other.X[:, other.positions(self.features) or ...]
         hashes = {hash(row.tobytes()) for row in self.X + 0.0}  # turns -0.0 into 0.0
-        equal = [k for row in theirs + 0.0 if (k := hash(row.tobytes())) in hashes]
+        equal = [k for row in rows + 0.0 if (k := hash(row.tobytes())) in hashes]
         # With few values, equal rows occur by chance.
-        if len(equal) < 0.9 * len(theirs) or 2 * len({*equal}) < len(theirs):
+        if len(equal) < 0.9 * len(rows) or 2 * len({*equal}) < len(rows):
             return ""
         return (
-            f"{len(equal)} of the {counted(len(theirs), 'row')} of {other.path} are in "
+            f"{len(equal)} of the {counted(len(rows), 'row')} of {other.path} are in "
             f"{self.path}, number by number. If one file is a copy of the other, it "
             "contains the labels that are to be predicted: give other rows."
         )
@@ -161,7 +161,7 @@ class DomainRows:
             fault = f"expected column names in the first row, got {names[0]}, ..."
             raise DataError(f"{self.path}: {fault}. Put a row of names above it.")
 
-    def place(self, row: int, column: int) -> str:
+    def location(self, row: int, column: int) -> str:
         """Return the location of a number in the file."""
         if not self.features:
             return f"{self.path}: row {row + 1}, feature {column + 1}"
@@ -197,20 +197,20 @@ def read_domain(
     except DataError as error:
         raise DataError(f"{path}: {error}") from error
     with np.errstate(over="ignore", invalid="ignore"):
-        found = tuple(doubts(rows.X, rows.features, rows.records))
+        doubt_notes = tuple(doubts(rows.X, rows.features, rows.records))
     note = getattr(content, "attrs", {}).get("note")
-    every = (note, *found) if note else found
-    return replace(rows, notes=(*rows.notes, *found), doubts=every)
+    all_notes = (note, *doubt_notes) if note else doubt_notes
+    return replace(rows, notes=(*rows.notes, *doubt_notes), doubts=all_notes)
 
 
 def gather_rows(
-    make: Callable[..., DomainRows], arguments: Iterable[tuple[Any, ...]]
+    read_rows: Callable[..., DomainRows], arguments: Iterable[tuple[Any, ...]]
 ) -> tuple[list[DomainRows], list[str]]:
     """Return the rows of files, read with the arguments for each, and all faults."""
     rows, faults = [], []
-    for each in arguments:
+    for values in arguments:
         try:
-            rows.append(make(*each))
+            rows.append(read_rows(*values))
         except DataError as error:
             faults.append(str(error))
     return rows, faults
@@ -229,21 +229,21 @@ def _from_table(
         encoder = TableEncoder(**{name: getattr(columns, name) for name in options})
         if faults := encoder.learn(rows[features]):
             raise DataError(_faults_text(faults, encoder, rows))
-        read, unseen = encoder.columns_, {}
+        codes, unseen = encoder.columns_, {}
     else:
-        read, unseen = encoder.columns_in(rows, columns.decimal), encoder.unseen(rows)
+        codes, unseen = encoder.columns_in(rows, columns.decimal), encoder.unseen(rows)
         fitted = {column.name for column in encoder.columns_}
-        if extra := [name for name in features if name not in fitted]:
-            text = f"{counted(len(extra), 'column')} that the fit did not have"
-            notes.append(f"left out: {text} ({shortened(extra)})")
-    notes += encoder.notes(read)
+        if unknown := [name for name in features if name not in fitted]:
+            text = f"{counted(len(unknown), 'column')} that the fit did not have"
+            notes.append(f"left out: {text} ({shortened(unknown)})")
+    notes += encoder.notes(codes)
     for name, n in unseen.items():
         notes.append(f"{name}: {n} of a value that the fit did not see")
     labels = _label_cells(rows, label)
     has_ids = id_ in rows
     return DomainRows(
         path=path,
-        X=encoder.encode(rows, read),
+        X=encoder.encode(rows, codes),
         ids=[*map(as_text, rows[id_] if has_ids else range(1, len(rows) + 1))],
         labels=_texts(labels),
         label=label if label in rows else "",
@@ -263,9 +263,9 @@ def _label_cells(rows: pd.DataFrame, name: str) -> list[Any]:
     if name not in rows:
         return [""] * len(rows)
     labels: list[Any] = rows[name].tolist()
-    last = str(labels[-1]).strip() if labels else ""
-    if last.casefold() in TOTALS and len(labels) > labels.count(labels[-1]) == 1:
-        fault = f"only the last row has the label {last!r}, as a row of totals would"
+    text = str(labels[-1]).strip() if labels else ""
+    if text.casefold() in TOTALS and len(labels) > labels.count(labels[-1]) == 1:
+        fault = f"only the last row has the label {text!r}, as a row of totals would"
         raise DataError(f"{fault}. Remove the row, or rename its class.")
     return labels
 
@@ -304,8 +304,8 @@ def _features_of(
                 f"{current!r}. Name it with --{option} {quoted}, leave it out with "
                 f"--drop {quoted}, or rename it if it is a feature."
             )
-    if left := [k for k in header if k in dropped and k not in columns.drop]:
-        notes.append(f"left out: {shortened(left)}")
+    if omitted := [k for k in header if k in dropped and k not in columns.drop]:
+        notes.append(f"left out: {shortened(omitted)}")
     return rows, features, matched, notes
 
 
@@ -323,8 +323,8 @@ def _to_drop(rows: pd.DataFrame, columns: Columns) -> tuple[set[str], tuple[str,
             matches[text] = {n for n in header if kinds.column_kind(rows[n]) == kind}
         else:
             matches[text] = set(fnmatch.filter(header, text))
-    used = tuple(text for text, names in matches.items() if names or text in KINDS)
-    return set().union(*matches.values()), used
+    effective = tuple(text for text, names in matches.items() if names or text in KINDS)
+    return set().union(*matches.values()), effective
 
 
 def _faults_text(
@@ -336,13 +336,13 @@ def _faults_text(
     remedies = "".join(REMEDIES[kind] for kind in REMEDIES if kind in refused)
     names = " ".join(f"--drop {shlex.quote(column.name)}" for column, _ in faults[:5])
     text = "; ".join(fault for _, fault in faults[:5])
-    more = f"; and {len(faults) - 5} more columns" if len(faults) > 5 else ""
+    rest = f"; and {len(faults) - 5} more columns" if len(faults) > 5 else ""
     numbers = (c.name for c in encoder.columns_ if c.kind == kinds.NUMBER)
     gaps = [repr(name) for name in numbers if any(map(kinds.is_null, cells[name]))]
-    also = f" Numbers are missing in {shortened(gaps)}: --impute." if gaps else ""
+    gap_note = f" Numbers are missing in {shortened(gaps)}: --impute." if gaps else ""
     return (
-        f"{text}{more}. Every column except labels and ids is a feature: name those "
-        f"with --label and --id, or {remedies}leave columns out with {names}.{also}"
+        f"{text}{rest}. Every column except labels and ids is a feature: name those "
+        f"with --label and --id, or {remedies}leave columns out with {names}.{gap_note}"
     )
 
 
@@ -381,27 +381,27 @@ def _array_name(arrays: Arrays, columns: Columns, option: str) -> str | None:
     name: str | None = getattr(columns, option)
     if name in arrays:
         return name
-    usual = [n for n in ARRAYS[option] if n in arrays and n not in columns.drop]
-    if len(usual) > 1:
-        remedy = f"Name the one with the {option}s: --{option} {usual[0]}"
-        raise DataError(f"it has the arrays {' and '.join(usual)}. {remedy}")
-    return usual[0] if usual else None
+    candidates = [n for n in ARRAYS[option] if n in arrays and n not in columns.drop]
+    if len(candidates) > 1:
+        remedy = f"Name the one with the {option}s: --{option} {candidates[0]}"
+        raise DataError(f"it has the arrays {' and '.join(candidates)}. {remedy}")
+    return candidates[0] if candidates else None
 
 
-def _matrix(arrays: Arrays, path: str, others: Sequence[str | None]) -> NDArray[Any]:
+def _matrix(arrays: Arrays, path: str, excluded: Sequence[str | None]) -> NDArray[Any]:
     """Return X; in MATLAB and safetensors files, else the only other numeric matrix."""
     matrices = {
         name: array
         for name, array in arrays.items()
-        if array.ndim == 2 and array.dtype.kind in "biuf" and name not in others
+        if array.ndim == 2 and array.dtype.kind in "biuf" and name not in excluded
     }
     if "X" in matrices:
         return matrices["X"]
-    other = Path(path).suffix.lower() in (".mat", ".safetensors")
-    if other and "X" not in arrays and len(matrices) == 1:
+    any_name = Path(path).suffix.lower() in (".mat", ".safetensors")
+    if any_name and "X" not in arrays and len(matrices) == 1:
         return next(iter(matrices.values()))
-    found = ", ".join(f"{k} {v.shape}" for k, v in arrays.items()) or "nothing"
-    raise DataError(f"expected a matrix X of numbers, got {found}.")
+    shapes = ", ".join(f"{k} {v.shape}" for k, v in arrays.items()) or "nothing"
+    raise DataError(f"expected a matrix X of numbers, got {shapes}.")
 
 
 def _texts(labels: Iterable[Any]) -> list[str]:
@@ -429,13 +429,13 @@ def complete(
         row, column = map(int, np.argwhere(holes)[0])
         value = rows.X[row, column]
         fault = "the number is missing" if np.isnan(value) else f"{value} is not finite"
-        others = [k for k in np.flatnonzero(holes.any(axis=0)) if k != column]
-        named = [repr(rows.features[k]) for k in others] if rows.features else []
-        also = f", also in {shortened(named, 5)}" if named else ""
+        columns = [k for k in np.flatnonzero(holes.any(axis=0)) if k != column]
+        names = [repr(rows.features[k]) for k in columns] if rows.features else []
+        more = f", also in {shortened(names, 5)}" if names else ""
         drop = "" if fitted else " leave the column out with --drop,"
         raise DataError(
-            f"{rows.place(row, column)}: {fault} (of {holes.sum()} such{also}). Fill "
-            f"it in,{drop} or impute column means with --impute."
+            f"{rows.location(row, column)}: {fault} (of {holes.sum()} such{more}). "
+            f"Fill it in,{drop} or impute column means with --impute."
         )
     if means is None or len(means) != rows.X.shape[1]:
         counts = (~holes).sum(axis=0)
@@ -443,18 +443,18 @@ def complete(
             column = int(np.argmin(counts))
             fault = "the column has no number to take a mean of"
             remedy = "Fill it in" if fitted else "Leave it out with --drop"
-            raise DataError(f"{rows.place(0, column)}: {fault}. {remedy}.")
+            raise DataError(f"{rows.location(0, column)}: {fault}. {remedy}.")
         means = np.where(holes, 0.0, rows.X).sum(axis=0) / counts
     note = f"{counted(int(holes.sum()), 'number')} imputed"
     return replace(rows, X=np.where(holes, means, rows.X), notes=(*rows.notes, note))
 
 
-def require_dropped(names: Sequence[str], read: Sequence[DomainRows]) -> None:
+def require_dropped(names: Sequence[str], tables: Sequence[DomainRows]) -> None:
     """Refuse columns to leave out that are in none of the files."""
     for name in names:
-        if not any(name in rows.dropped for rows in read):
-            paths = " and ".join(rows.path for rows in read)
-            features = dict.fromkeys(n for rows in read for n in rows.features)
+        if not any(name in rows.dropped for rows in tables):
+            paths = " and ".join(rows.path for rows in tables)
+            features = dict.fromkeys(n for rows in tables for n in rows.features)
             raise DataError(f"{paths}: {no_column('drop', name, features)}")
 
 

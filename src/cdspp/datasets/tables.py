@@ -21,7 +21,7 @@ from cdspp.core.labels import keep_labels, require_distinct
 from cdspp.core.names import ERROR
 from cdspp.core.wording import counted, shortened
 from cdspp.datasets import base, table_rows
-from cdspp.datasets.base import Dataset, Memory, Sample
+from cdspp.datasets.base import Cache, Dataset, Sample
 from cdspp.datasets.table_files import Columns
 from cdspp.datasets.table_rows import DomainRows
 
@@ -45,7 +45,7 @@ class TablesDataset(Dataset):
     `columns` are the names of the columns of labels and ids, and the encodings of
     others, one value for all domains or one each, as in `Columns`; `drop` names columns
     to leave out; with `impute`, missing numbers become column means; `keep_labels` are
-    classes, as in `cdspp.keep_labels`. The JSON file `memory` caches digests of the
+    classes, as in `cdspp.keep_labels`. The JSON file `cache` stores digests of the
     files, and a file next to it their content. ConfigError: a name fits no path.
     """
 
@@ -61,7 +61,7 @@ class TablesDataset(Dataset):
         impute: bool = False,
         paired: bool = False,
         keep_labels: Sequence[str] = (),
-        memory: Memory = None,
+        cache: Cache = None,
     ) -> None:
         base.check_identifier("data set name", identifier)
         for domain in tables:
@@ -70,8 +70,8 @@ class TablesDataset(Dataset):
         self.tables = {domain: Path(path).absolute() for domain, path in tables.items()}
         self.domains = tuple(tables)
         self.columns, self.drop, self.impute = dict(columns or {}), tuple(drop), impute
-        self.memory, self.paired = memory, paired
-        self.kept = tuple(keep_labels)
+        self.cache, self.paired = cache, paired
+        self.kept_labels = tuple(keep_labels)
 
     @property
     def n_paired(self) -> int:  # type: ignore[override]
@@ -119,9 +119,9 @@ class TablesDataset(Dataset):
         for path in self.tables.values():
             if not path.is_file():
                 raise DataError(f"{path}: no such file.")
-        digests = base.file_digests(list(self.tables.values()), self.memory)
-        how = [list(self.tables), self.columns, self.drop, self.impute, self.paired]
-        return content_digest([list(digests.values()), [*how, self.kept]])[:16]
+        digests = base.file_digests(list(self.tables.values()), self.cache)
+        keys = [list(self.tables), self.columns, self.drop, self.impute, self.paired]
+        return content_digest([list(digests.values()), [*keys, self.kept_labels]])[:16]
 
     def generate(self, folder: Path) -> Mapping[str, Sequence[Sample]]:
         """Write the features of each domain, and return its rows."""
@@ -131,14 +131,14 @@ class TablesDataset(Dataset):
             # Columns fitted to one table get a name of their own, which no other table
             # shares.
             specific = {k: f"{k} ({name} only)" for k in rows.table_specific}
-            named = [specific.get(feature, feature) for feature in rows.features]
-            features = np.asarray(named, dtype=np.str_)
+            names = [specific.get(feature, feature) for feature in rows.features]
+            features = np.asarray(names, dtype=np.str_)
             np.savez(folder / name / base.ROWS_NAME, X=rows.X, features=features)
             # Equal ids mean the same object, so rows without ids get distinct ones.
-            own = rows.ids if rows.has_ids else [f"{name}-{k}" for k in rows.ids]
+            ids = rows.ids if rows.has_ids else [f"{name}-{k}" for k in rows.ids]
             samples[name] = [
                 Sample(id_, "", label, paired=not label and id_ in pairs)
-                for id_, label in zip(own, rows.labels, strict=True)
+                for id_, label in zip(ids, rows.labels, strict=True)
             ]
         return samples
 
@@ -146,12 +146,12 @@ class TablesDataset(Dataset):
     def _pairs(self) -> set[str]:
         if not self.paired:
             return set()
-        read = self._rows.values()
-        if not all(rows.has_ids for rows in read):
+        tables = self._rows.values()
+        if not all(rows.has_ids for rows in tables):
             fault = f"data set {self.identifier}: paired rows need ids in every table"
             remedy = "Name their column (columns: {id: ...}), or leave out paired."
             raise DataError(f"{fault}. {remedy}")
-        unlabelled = [{*r.ids} - {*compress(r.ids, r.labels)} for r in read]
+        unlabelled = [{*r.ids} - {*compress(r.ids, r.labels)} for r in tables]
         if not (common := set.intersection(*unlabelled)):
             fault = f"data set {self.identifier}: no unlabelled row has its id in every"
             remedy = "so no rows are paired. Add such rows, or leave out paired."
@@ -160,10 +160,10 @@ class TablesDataset(Dataset):
 
     @cached_property
     def _summary(self) -> dict[str, Any]:
-        """Numbers of rows by class, and of shared ids; cached in `memory`, if given."""
-        kept = self.memory and Path(self.memory).with_name("contents.json")
-        stamp, summary = self.fingerprint(), base.read_cache(kept)
-        if summary.get("fingerprint") == stamp and {*summary} >= _SUMMARY:
+        """Numbers of rows by class, and of shared ids; stored in `cache`, if given."""
+        cache = self.cache and Path(self.cache).with_name("contents.json")
+        fingerprint, summary = self.fingerprint(), base.read_cache(cache)
+        if summary.get("fingerprint") == fingerprint and {*summary} >= _SUMMARY:
             return summary
         rows, pairs = self._rows, self._pairs
         sizes = {name: Counter(part.labels) for name, part in rows.items()}
@@ -172,18 +172,18 @@ class TablesDataset(Dataset):
         ids = Counter(id_ for part in rows.values() if part.has_ids for id_ in part.ids)
         columns = Counter(name for part in rows.values() for name in part.features)
         specific = frozenset[str]().union(*(k.table_specific for k in rows.values()))
-        apart = [k for k in columns if k in specific and columns[k] > 1]
+        unshared = [k for k in columns if k in specific and columns[k] > 1]
         notes = [
             one.copy_note(other) or other.copy_note(one)
             for one, other in combinations(rows.values(), 2)
         ]
         doubts = ((name, text) for name, part in rows.items() for text in part.doubts)
         notes += (_with_study_keys(f"{self.tables[k]}: {text}.") for k, text in doubts)
-        if apart:
-            what = f"shared_columns leaves out {shortened(apart)}"
+        if unshared:
+            what = f"shared_columns leaves out {shortened(unshared)}"
             notes.insert(0, f"{self.identifier}: {what}: {table_rows.TABLE_SPECIFIC}")
         summary = {
-            "fingerprint": stamp,
+            "fingerprint": fingerprint,
             "contents": {k: dict(sorted((+n).items())) for k, n in sizes.items()},
             "missing_markers": {k: part.missing_markers for k, part in rows.items()},
             "shared": sum(n > 1 for name, n in ids.items() if name not in pairs),
@@ -191,32 +191,32 @@ class TablesDataset(Dataset):
             "notes": [*filter(None, notes)],
             "features": {name: list(part.features) for name, part in rows.items()},
         }
-        base.write_cache(kept or None, summary)
+        base.write_cache(cache or None, summary)
         return summary
 
     @cached_property
     def _rows(self) -> dict[str, DomainRows]:
         table_rows.require_two_files(self.tables)
         try:
-            with keep_labels(*self.kept):
-                read, faults = table_rows.gather_rows(self._read, zip(self.tables))
+            with keep_labels(*self.kept_labels):
+                tables, faults = table_rows.gather_rows(self._read, zip(self.tables))
                 if faults:
                     raise DataError(" ".join(faults))
-                rows = dict(zip(self.tables, read, strict=True))
+                rows = dict(zip(self.tables, tables, strict=True))
                 require_distinct({name: part.labels for name, part in rows.items()})
-            table_rows.require_dropped(self.drop, read)
+            table_rows.require_dropped(self.drop, tables)
         except DataError as error:
             raise DataError(_with_study_keys(str(error))) from error
         return rows
 
     def _read(self, domain: str) -> DomainRows:
         path = self.tables[domain]
-        how: dict[str, Any] = {
+        options: dict[str, Any] = {
             key: value.get(domain) if isinstance(value, Mapping) else value
             for key, value in self.columns.items()
         }
         # Labels are in every table; rows of some tables may be unnamed.
-        columns = Columns(**how, drop=self.drop, required=("label",))
+        columns = Columns(**options, drop=self.drop, required=("label",))
         rows = table_rows.read_domain(path, columns)
         rows = table_rows.complete(rows, impute=self.impute)
         rows.require_labels()
@@ -329,4 +329,5 @@ def read_table(
         raise DataError(message) from error
     y = np.array(rows.labels, dtype=object)
     X = pd.DataFrame(rows.X, columns=list(rows.features) or None)
-    return LabelledTable(X, y, list(rows.ids), rows.described(str(path)), rows.encoder)
+    notes = rows.description(str(path))
+    return LabelledTable(X, y, list(rows.ids), notes, rows.encoder)

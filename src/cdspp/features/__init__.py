@@ -13,7 +13,7 @@ from cdspp.core.errors import ConfigError
 from cdspp.core.provenance import file_digest
 from cdspp.features.base import Extractor as Extractor
 
-OFFERED = "cdspp.extractors"
+PLUGIN_GROUP = "cdspp.extractors"
 
 
 def available_extractors() -> tuple[str, ...]:
@@ -22,8 +22,8 @@ def available_extractors() -> tuple[str, ...]:
     >>> "visual-words" in available_extractors()
     True
     """
-    own = discovery.find_identifiers(__name__)
-    return tuple(sorted({*own, *discovery.plugin_paths(OFFERED)}))
+    built_in = discovery.find_identifiers(__name__)
+    return tuple(sorted({*built_in, *discovery.plugin_paths(PLUGIN_GROUP)}))
 
 
 def extractor_class(name: str) -> type[Extractor]:
@@ -31,16 +31,16 @@ def extractor_class(name: str) -> type[Extractor]:
 
     ConfigError: there is no such extractor; the message names the nearest one.
     """
-    offered = discovery.plugin_paths(OFFERED)
-    place = name if ":" in name else offered.get(name)
-    if place is None or name in discovery.find_identifiers(__name__):
-        return discovery.load_named_class(__name__, name, "extractor", *offered)
-    cls = discovery.load_class(place)
-    whole = issubclass(cls, Extractor) and not inspect.isabstract(cls)
-    if not whole or not all(hasattr(cls, name) for name in ("identifier", "kind")):
+    plugins = discovery.plugin_paths(PLUGIN_GROUP)
+    path = name if ":" in name else plugins.get(name)
+    if path is None or name in discovery.find_identifiers(__name__):
+        return discovery.load_named_class(__name__, name, "extractor", *plugins)
+    cls = discovery.load_class(path)
+    valid = issubclass(cls, Extractor) and not inspect.isabstract(cls)
+    if not valid or not all(hasattr(cls, name) for name in ("identifier", "kind")):
         bases = "FileExtractor or ViewExtractor of cdspp.features.base"
         expected = f"a class derived from {bases}, with identifier, kind, and"
-        raise ConfigError(f"{place}: expected {expected} extract or reduce.")
+        raise ConfigError(f"{path}: expected {expected} extract or reduce.")
     return cls
 
 

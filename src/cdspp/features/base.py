@@ -72,17 +72,17 @@ class Extractor(ABC):
         """Raise ConfigError unless the value of `option` is one of `choices`."""
         value, names = getattr(self, option), tuple(choices)
         if value not in names:
-            near = did_you_mean(value, names)
-            raise self.refuse(option, f"one of {', '.join(names)}", near)
+            hint = did_you_mean(value, names)
+            raise self.refuse(option, f"one of {', '.join(names)}", hint)
 
-    def check_integer(self, option: str, least: int, *, optional: bool = False) -> None:
-        """Raise ConfigError unless the value is an integer of at least `least`."""
+    def check_integer(self, option: str, bound: int, *, optional: bool = False) -> None:
+        """Raise ConfigError unless the value is an integer of at least `bound`."""
         value = getattr(self, option)
         if value is None and optional:
             return
-        if type(value) is not int or value < least:
+        if type(value) is not int or value < bound:
             end = " or null" if optional else ""
-            raise self.refuse(option, f"an integer of {least} or more{end}")
+            raise self.refuse(option, f"an integer of {bound} or more{end}")
 
     def check_switch(self, option: str) -> None:
         """Raise ConfigError unless the value of `option` is true or false."""

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import logging
 import pickle
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
-from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
@@ -21,8 +18,6 @@ from cdspp.features.base import FileExtractor, read_image
 
 if TYPE_CHECKING:
     import torch
-
-logger = logging.getLogger(__name__)
 
 
 class _Network(NamedTuple):
@@ -43,7 +38,6 @@ PRETRAINED = "IMAGENET1K_V1"
 MEAN, DEVIATION = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
 SIDE, CROP_FROM = 224, 256
 IMAGES_PER_PASS = 8
-PROGRESS_EVERY = 128
 
 
 @dataclass(frozen=True)
@@ -97,8 +91,8 @@ class Cnn(FileExtractor):
     @property
     def own_files(self) -> tuple[Path, ...]:
         """The file of weights, unless torchvision publishes it."""
-        own = self.weights not in (UNTRAINED, PRETRAINED)
-        return (Path(self.weights),) if own else ()
+        is_user_file = self.weights not in (UNTRAINED, PRETRAINED)
+        return (Path(self.weights),) if is_user_file else ()
 
     @property
     def megabytes(self) -> float:
@@ -135,14 +129,11 @@ class Cnn(FileExtractor):
         )
         with torch.inference_mode(), deterministic:
             for start in range(0, len(files), IMAGES_PER_PASS):
-                chosen = files[start : start + IMAGES_PER_PASS]
+                batch = files[start : start + IMAGES_PER_PASS]
                 pixels = np.zeros((IMAGES_PER_PASS, 3, SIDE, SIDE), dtype=np.float32)
-                pixels[: len(chosen)] = [self._pixels(path) for path in chosen]
+                pixels[: len(batch)] = [self._pixels(path) for path in batch]
                 output = model(torch.from_numpy(pixels).to(device))
-                rows.append(output[: len(chosen)].cpu().numpy())
-                done = start + len(chosen)
-                if done % PROGRESS_EVERY == 0 or done == len(files):
-                    logger.info("extracted %d of %d images", done, len(files))
+                rows.append(output[: len(batch)].cpu().numpy())
         return np.concatenate(rows)
 
     def _pixels(self, path: Path) -> np.ndarray:
@@ -172,17 +163,17 @@ class Cnn(FileExtractor):
         with torch.device("meta"):
             model = build(weights=None)
         stored = self._stored_weights()
-        kept = {*map(id, self._truncate(model).state_dict(keep_vars=True).values())}
-        wanted = {}
+        ids = {*map(id, self._truncate(model).state_dict(keep_vars=True).values())}
+        state = {}
         for name, value in model.state_dict(keep_vars=True).items():
-            if id(value) not in kept:
+            if id(value) not in ids:
                 continue
             if name not in stored or stored[name].shape != value.shape:
                 shape = tuple(stored[name].shape) if name in stored else "nothing"
                 message = f"weights {self.weights} do not fit {self.network}: {name}"
                 raise DataError(f"{message} needs {tuple(value.shape)}, got {shape}.")
-            wanted[name] = stored[name].to(value.dtype)
-        model.load_state_dict(wanted, strict=False, assign=True)
+            state[name] = stored[name].to(value.dtype)
+        model.load_state_dict(state, strict=False, assign=True)
         return self._truncate(model)
 
     def _stored_weights(self) -> Mapping[str, torch.Tensor]:
@@ -224,19 +215,12 @@ def load_torchvision() -> Any:
     except RuntimeError as error:
         if "torchvision::" not in str(error):
             raise
-        _declare_missing_operators()
+        import torch
+
+        # With a CPU-only torch, torchvision lacks the schemas of two operators.
+        schema = "(Tensor dets, Tensor scores, float iou_threshold) -> Tensor"
+        for name in ("nms", "qnms"):
+            if not hasattr(torch.ops.torchvision, name):
+                torch.library.define(f"torchvision::{name}", schema)
         import torchvision
     return torchvision
-
-
-@cache
-def _declare_missing_operators() -> Any:
-    # With a CPU-only torch, torchvision lacks the schemas of two operators. The
-    # cache keeps the library object alive, and with it the declarations.
-    torch: Any = import_module("torch")
-    library = import_module("torch.library").Library("torchvision", "DEF")
-    schema = "(Tensor dets, Tensor scores, float iou_threshold) -> Tensor"
-    for name in ("nms", "qnms"):
-        if not hasattr(torch.ops.torchvision, name):
-            library.define(f"{name}{schema}")
-    return library

@@ -71,13 +71,13 @@ class Text(FileExtractor):
         """Return the weights of the terms, float32, one row per file, and the terms."""
         from sklearn.feature_extraction.text import TfidfVectorizer
 
-        alike = ("lowercase", "stop_words", "min_df", "max_features", "sublinear_tf")
+        options = ("lowercase", "stop_words", "min_df", "max_features", "sublinear_tf")
         vectorizer = TfidfVectorizer(
             analyzer="char_wb" if self.tokens == CHARACTERS else "word",
             token_pattern=TOKEN_PATTERNS.get(self.tokens),
             ngram_range=(1, self.ngram),
             max_df=float(self.max_df),
-            **{option: getattr(self, option) for option in alike},
+            **{option: getattr(self, option) for option in options},
         )
         texts = [self._read(path) for path in files]
         try:
@@ -89,7 +89,6 @@ class Text(FileExtractor):
         if n_empty := int((np.diff(X.indptr) == 0).sum()):
             empty = "%d of %d documents have no term: their rows are zero"
             logger.warning(empty, n_empty, len(files))
-        logger.info("weighted %d terms in %d documents", X.shape[1], len(files))
         terms = vectorizer.get_feature_names_out()
         return sparse.csr_array(X.astype(np.float32)), terms.astype(np.str_)
 

@@ -33,9 +33,9 @@ class Pca(ViewExtractor):
         if self.energy is not None:
             self.check_share("energy")
         if (self.n_components is None) == (self.energy is None):
-            given = f"n_components={self.n_components}, energy={self.energy}"
+            values = f"n_components={self.n_components}, energy={self.energy}"
             expected = "exactly one of n_components and energy"
-            raise ConfigError(f"extractor pca: give {expected}, got {given}.")
+            raise ConfigError(f"extractor pca: give {expected}, got {values}.")
 
     def width(self) -> int | None:
         """Return the number of features, None for a share of the energy."""
@@ -78,9 +78,9 @@ class SharesZscore(ViewExtractor):
     def reduce(self, X: Any) -> tuple[np.ndarray, Mapping[str, Any]]:
         """Return the standardised shares, float32, and how many columns vary."""
         dense = np.asarray(X.toarray() if hasattr(X, "toarray") else X, np.float64)
-        least = dense.min(initial=0.0)
-        if len(dense) < 2 or least < 0:
-            got = f"shape {dense.shape} with the smallest entry {least:g}"
+        minimum = dense.min(initial=0.0)
+        if len(dense) < 2 or minimum < 0:
+            got = f"shape {dense.shape} with the smallest entry {minimum:g}"
             expected = "expected two or more rows of counts"
             raise DataError(f"extractor shares-zscore: {expected}, got {got}.")
         sums = dense.sum(axis=1, keepdims=True)

@@ -13,7 +13,6 @@ from cdspp.features.base import WordExtractor, read_image
 
 logger = logging.getLogger(__name__)
 
-PROGRESS_EVERY = 128
 DESCRIPTOR_LENGTH = 128
 
 
@@ -68,13 +67,13 @@ class VisualWords(WordExtractor):
         from sklearn.cluster import MiniBatchKMeans
 
         rng = np.random.default_rng(self.seed)
-        share = -(-self.max_descriptors // max(len(files), 1))
-        drawn = [np.empty((0, DESCRIPTOR_LENGTH))]
+        max_rows = -(-self.max_descriptors // max(len(files), 1))
+        samples = [np.empty((0, DESCRIPTOR_LENGTH))]
         for rows in self._all_descriptors(files):
-            if len(rows) > share:
-                rows = rows[np.sort(rng.choice(len(rows), share, replace=False))]
-            drawn.append(rows)
-        descriptors = np.concatenate(drawn)
+            if len(rows) > max_rows:
+                rows = rows[np.sort(rng.choice(len(rows), max_rows, replace=False))]
+            samples.append(rows)
+        descriptors = np.concatenate(samples)
         if len(descriptors) < self.n_words:
             fault = f"{len(files)} images give {len(descriptors)} descriptors, too few"
             remedy = "Lower n_words or step, or use another codebook_domain."
@@ -105,13 +104,11 @@ class VisualWords(WordExtractor):
         import cv2
 
         sift = cv2.SIFT.create()
-        for done, path in enumerate(files, start=1):
+        for path in files:
             image = read_image(path, "L")
             if self.max_side is not None:
                 image.thumbnail((self.max_side, self.max_side))
             yield self._descriptors(sift, np.asarray(image))
-            if done % PROGRESS_EVERY == 0 or done == len(files):
-                logger.info("described %d of %d images", done, len(files))
 
     def _descriptors(self, sift: Any, pixels: np.ndarray) -> np.ndarray:
         if self.sampling == "dense":
