@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import shutil
-from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -243,16 +242,3 @@ def test_what_was_not_run_says_why(
 def test_benchmarks_that_reproduce_none_are_passed_over(printed: Printed) -> None:
     summary = summary_of(None, {"cdspp": {"tags_images": [0.7]}})
     assert set(compare_printed(printed, [summary])["verdict"]) == {"not run"}
-
-
-@pytest.mark.parametrize(
-    "names",
-    [("nus-imagenet", "nus-imagenet"), ("office-31",)],
-    ids=["twice", "unknown"],
-)
-def test_a_wrong_name_of_a_printed_benchmark_is_refused(
-    printed: Printed, names: Sequence[str]
-) -> None:
-    summaries = [summary_of(name, {"cdspp": {"tags_images": [0.7]}}) for name in names]
-    with pytest.raises(DataError, match=f"only once, got {names[0]}"):
-        compare_printed(printed, summaries)

@@ -2,13 +2,12 @@
 
 import math
 from collections import Counter
-from collections.abc import Mapping
 from typing import Any
 
 import pandas as pd
 
 from cdspp.analysis import source_help, verdicts
-from cdspp.core.names import ALONE, AVERAGE, CLASS_NOISE, MATCHED
+from cdspp.core.names import ALONE, AVERAGE, MATCHED
 from cdspp.core.wording import in_points, sentence
 
 _OVER = {
@@ -131,28 +130,5 @@ def _numbers(average: pd.DataFrame) -> str:
     ]
     text = f": {', '.join(parts)}" if parts else ""
     if verdict == verdicts.UNDECIDED:
-        detectable = float(average["detectable"].iloc[0])
-        largest = 1 - float(average[average["state"]]["rival_accuracy"].max())
-        if detectable > largest:
-            text += "; there is no room for a gain that these trials would detect"
-        else:
-            text += f"; {verdicts.detectable_text(detectable)}"
-    return text + _remarks(rows)
-
-
-def _remarks(rows: Mapping[Any, Any]) -> str:
-    """Return a remark if both forms of no source disagree, or noise helps as much."""
-    alone, matched, noise = map(rows.get, (ALONE, MATCHED, CLASS_NOISE))
-    text, helps = "", verdicts.HELPS
-    pairs = {row.pair for row in (alone, matched) if row}
-    if len(pairs) == 2 and pairs & {helps, verdicts.HURTS}:
-        text = (
-            ". The two forms of no source disagree: only matched class sizes leave the "
-            "regularisation and the class shares as they are with the source"
-        )
-    if alone and noise and alone.pair == helps and noise.pair != helps:
-        other = "whether it is better than noise with classes is open"
-        if noise.pair in (verdicts.EQUAL, verdicts.HURTS):
-            other = "noise with classes does as well"
-        text += f". It is better than no source, but {other}"
+        text += f"; {verdicts.detectable_text(average['detectable'].iloc[0])}"
     return text

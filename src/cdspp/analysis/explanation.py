@@ -339,14 +339,9 @@ def _power(held_out: HeldOut, tests: Explanation, wanted: float) -> str:
     best = method_class(held_out.best_no_source).display_name
     rows = f"{n_labelled} labelled rows"
     if limit * n_labelled < 1 - 1e-9:  # less than one row, but for rounding
-        share = "all" if limit == 0 else f"{in_points(1 - limit)} %"
-        left = "no room for a gain" if limit == 0 else "less than one row for a gain"
-        return f"; {best} is right on {share} of {rows}, which leaves {left}"
-    if least > limit:
-        even = f"even a gain of {in_points(limit)} points, all that {best} leaves"
-        text = f"; {rows} detect {even}, in less than 80 % of cases"
-    else:
-        text = f"; {rows} detect a gain of {in_points(least)} points in 80 % of cases"
+        share = f"{in_points(1 - limit)} % of {rows}"
+        return f"; {best} is right on {share}, which leaves no room for a gain"
+    text = f"; {rows} detect a gain of {in_points(least)} points in 80 % of cases"
     goal = min(limit, wanted)
     needed = math.ceil(n_labelled * (least / goal) ** 2)
     if needed > n_labelled:

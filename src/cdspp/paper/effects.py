@@ -1,6 +1,5 @@
 """Effects of the variants of a paper: deviations of its code, and choices."""
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -9,7 +8,6 @@ import pandas as pd
 
 from cdspp.analysis.summary import Floats, last_scores, read_scores
 from cdspp.analysis.verdicts import ZERO, PairedGain, interval_note, paired_gain
-from cdspp.core.errors import DataError
 from cdspp.core.names import MAIN, PathLike, Paths
 from cdspp.core.wording import DASH, counted
 from cdspp.core.yaml_files import read_yaml
@@ -28,9 +26,6 @@ from cdspp.study.plan import BenchmarkPlan, Plans, Row
 
 Variant = dict[str, Any]  # an entry of a list of deviations or choices
 
-_DEVIATION = ("id", "method", "topic", "paper", "code", "default", "options")
-_DEFAULTS = ("code", "paper", "neither")
-_CHOICE = ("id", "methods", "topic", "printed", "otherwise")
 _TEXTS = ("id", "method", "display_name", "topic", "paper", "unchecked", "code")
 _EFFECT = ("benchmark", "title", "effect", "low", "high", "losses", "tasks", "trials")
 _DEVIATION_COLUMNS = (*_TEXTS, "default", "switch", *_EFFECT)
@@ -43,35 +38,12 @@ def write_effects(plans: Plans, scores: Paths, paper: PathLike, outputs: Paths) 
     """Write where paper and code differ, and the choices behind printed numbers."""
     frames = [read_scores(path) for path in scores]
     effects = [measure_effects(*pair) for pair in zip(frames, plans, strict=True)]
-    deviations = read_deviations(Path(paper, "deviations.yaml"))
     choice_effects = measure_choices(frames, plans, read_printed(paper))
-    path = Path(paper, "choices.yaml")
-    choices = _read_entries(path, _CHOICE, ("options", "without"))
+    deviations, choices = (
+        read_yaml(Path(paper, f"{name}.yaml")) for name in ("deviations", "choices")
+    )
     tables = [build_deviation_table(effects, deviations)]
     write_tables([*tables, build_choices_table(choice_effects, choices)], outputs)
-
-
-def read_deviations(path: PathLike) -> list[Variant]:
-    """Read the list of deviations; DataError if a key, default or name is wrong."""
-    return _read_entries(path, _DEVIATION, ("unchecked",))
-
-
-def _read_entries(
-    path: PathLike, required: Sequence[str], optional: Sequence[str]
-) -> list[Variant]:
-    entries: list[Variant] = read_yaml(path)
-    for entry in entries:
-        complete = {*required} <= {*entry} <= {*required, *optional}
-        if not complete or entry.get("default", "code") not in _DEFAULTS:
-            raise DataError(
-                f"{path}, {entry.get('id', entry)}: expected the keys "
-                f"{', '.join(required)}, perhaps {' or '.join(optional)}, and a "
-                f"default, if any, of {', '.join(_DEFAULTS)}."
-            )
-    counts = Counter(entry["id"] for entry in entries)
-    if repeated := sorted(name for name, number in counts.items() if number > 1):
-        raise DataError(f"{path}: named more than once: {', '.join(repeated)}.")
-    return entries
 
 
 def _paired_accuracies(scores: pd.DataFrame, entry: VariantPlan) -> Floats:

@@ -27,7 +27,7 @@ from cdspp.analysis.summary import (
     summarise,
     value_text,
 )
-from cdspp.core.names import AVERAGE, BASELINE, LABELS, MAIN, REAL, REFERENCE, Paths
+from cdspp.core.names import BASELINE, LABELS, MAIN, REAL, REFERENCE, Paths
 from cdspp.core.wording import task_title
 from cdspp.methods.bridge import PAIRS
 from cdspp.report.figures import style
@@ -172,8 +172,10 @@ def _draw_labels(curves: Sequence[CurveScores], outputs: Paths) -> None:
     grid = style.gridded(tasks, n_columns, outputs, **sizes)
     with grid as (figure, [*drawn, beside]):
         beside.set_axis_off()
-        pairs = zip(drawn, panels, strict=True)
-        far = [_label_panel(axes, *panel) for axes, panel in pairs]
+        far = [
+            _label_panel(axes, curve, values, unusable)
+            for axes, (curve, _, values, unusable) in zip(drawn, panels, strict=True)
+        ]
         for axes in drawn[-n_columns:]:
             _name_axis(axes, "labelled samples per class")
         style.equal_windows(drawn, side="y", within=(0.0, 100.0))
@@ -203,7 +205,7 @@ def _by_task(curve: CurveScores) -> list[tuple[str, Floats, Flags]]:
 
 
 def _label_panel(
-    axes: Axes, curve: CurveScores, task: str, values: Floats, unusable: Flags
+    axes: Axes, curve: CurveScores, values: Floats, unusable: Flags
 ) -> int:
     """Draw one panel; return the number of names stacked at its bottom."""
     means = 100 * np.array([[mean_sd(trials)[0] for trials in row] for row in values])
@@ -231,13 +233,6 @@ def _label_panel(
     for height, i in enumerate(np.flatnonzero(apart).tolist()):
         look = {"transform": axes.transAxes, "collapsed": bool(unusable[i].any())}
         style.name_far_row(axes, curve.plan.rows[i], means[i], height, **look)
-    for value in {v for v, name in curve.plan.dropped if task in (name, AVERAGE)}:
-        if value in curve.values:
-            reason = "not for every task" if task == AVERAGE else "no test sample left"
-            upright: Any = {"rotation": 90, "ha": "center"}
-            upright |= {"color": style.MUTED, "va": "bottom", "bbox": style.ON_LINES}
-            where = axes.get_xaxis_transform()
-            axes.text(value, 0.03, reason, transform=where, **upright)
     _scale(axes, curve)
     style.hide_spines(axes, grid="y")
     return max(int(apart.sum()), int(far[~apart].sum(axis=0).max(initial=0)))

@@ -23,8 +23,8 @@ from cdspp.analysis.summary import (
     summarise,
     value_text,
 )
-from cdspp.core.names import AVERAGE, BASELINE, Paths
-from cdspp.core.wording import DASH, counted, in_points, percent, task_title
+from cdspp.core.names import AVERAGE, Paths
+from cdspp.core.wording import DASH, counted, percent, task_title
 from cdspp.methods import method_class
 from cdspp.report.tables.table import Cell, Line, Table, write_tables
 from cdspp.study.plan import METHOD, BenchmarkPlan, Plans, Row
@@ -97,13 +97,12 @@ def build_overview(summaries: Sequence[Summary]) -> Table:
     for summary in _common([summary.of_all_tasks() for summary in summaries]):
         plan, (tasks, _) = summary.plan, summary.with_average(summary.accuracy)
         heads[plan.benchmark, tasks[-1]] = plan.title
-        averages = [
+        caption.append(plan.protocol)
+        scores += [
             score | {"title": plan.title}
             for score in _scores(summary, summary.accuracy)
             if score["task"] == tasks[-1]
         ]
-        caption += [plan.protocol, *_below_baseline(averages)]
-        scores += averages
     return _grid_table("overview", "Overview", " ".join(caption), heads, scores)
 
 
@@ -116,20 +115,6 @@ def _common(summaries: Sequence[Summary]) -> list[Summary]:
         for s in summaries
     ]
     return [s.of_rows(places) for s, places in zip(summaries, kept, strict=True)]
-
-
-def _below_baseline(scores: Sequence[Score]) -> list[str]:
-    methods = [s for s in scores if s["of"].kind == METHOD and not s["collapsed"]]
-    baseline = next((score for score in methods if score["of"].role == BASELINE), None)
-    if baseline is None:
-        return []
-    worse = [
-        f"{score['display_name']} ({in_points(loss, sign=True)})"
-        for score in methods
-        if (loss := score["mean"] - baseline["mean"]) < 0
-    ]
-    text = f"{baseline['title']}, below {baseline['display_name']} by points: "
-    return [f"{text}{', '.join(worse)}."] if worse else []
 
 
 def _iteration_table(summary: Summary) -> Table:
