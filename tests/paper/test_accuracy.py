@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import shutil
 from pathlib import Path
 
 import pytest
@@ -13,7 +12,6 @@ from support.score_data import NAN, as_frame, cell_of, summary_of
 from support.study_files import load, read_study
 
 from cdspp.analysis.summary import summarise
-from cdspp.core.errors import DataError
 from cdspp.datasets.catalogue import load_catalogue
 from cdspp.methods import method_class
 from cdspp.paper.printed import (
@@ -137,15 +135,6 @@ def test_the_paper_study_runs_every_printed_task(
     for name, tasks in named.items():
         known = set(printed.benchmarks[name]["tasks"].values()) - {"average"}
         assert tasks == "all" or set(tasks) == known
-
-
-def test_a_task_without_a_name_of_ours_is_refused(paper: Path, tmp_path: Path) -> None:
-    folder = tmp_path / "paper"
-    shutil.copytree(paper, folder)
-    with (folder / "accuracy.csv").open("a") as stream:
-        stream.write("mrc-tag2image,mrc,CDSPP,semi-supervised,EN->FR,70.0,1.0\n")
-    with pytest.raises(DataError, match="got mrc, EN->FR"):
-        read_printed(folder)
 
 
 def test_a_cell_of_ours_stands_beside_the_printed_one(printed: Printed) -> None:

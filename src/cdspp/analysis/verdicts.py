@@ -66,19 +66,6 @@ MIN_TRIALS, INTERVAL_TRIALS = 5, 3  # fewest for a verdict, and for an interval
 OUTLIER, OUTLIER_TRIALS = 5.0, 5
 # Below this, a difference of fractions is a rounding error.
 ZERO = 1e-12
-RULE = (
-    "The source helps if the method does better with it than in every other source "
-    "state: the largest one-sided p value of Student's t is below 5 % after Holm's "
-    "correction over the tasks of the benchmark. It hurts if the method does worse "
-    "with it than in both states without a source: the labelled target rows as they "
-    "are, and repeated to the source's class sizes. Source and no source are equal if "
-    "the 90 % intervals of both gains are within the margin. Otherwise the verdict is "
-    "undecided: the trials show none of these. If accuracy and balanced accuracy lead "
-    "to different verdicts, the verdict depends on the measure. Standard errors allow "
-    "for other labelled samples and other rows of this kind. A method that uses a "
-    "bridge, shared columns or paired rows, must also do better than the baseline and "
-    "than target-only, both on all columns of the target."
-)
 
 
 @dataclass(frozen=True)

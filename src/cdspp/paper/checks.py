@@ -448,4 +448,3 @@ CHECKS = {
     "elsewhere": Check(elsewhere),
 }
 RULE_FIELDS = {"min_trials": str(MIN_TRIALS), "tolerance": in_points(_TOLERANCE)}
-RULE_FIELDS["source_rule"] = verdicts.RULE

@@ -166,7 +166,7 @@ def build_choices_table(effects: pd.DataFrame, choices: Sequence[Variant]) -> Ta
         name="printed-choices",
         title="Choices behind the printed numbers",
         caption=caption("paper", "choices") + interval_note(effects["trials"]),
-        columns=("Topic", "Printed", "Otherwise", "Method", "Worth", "Exact"),
+        columns=("Topic", "Printed", "Otherwise", "Method", "Effect", "Exact"),
         lines=tuple(lines),
         data=effects,
         text_columns=4,

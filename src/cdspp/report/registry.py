@@ -18,6 +18,7 @@ from cdspp.analysis.verdicts import INTERVAL_TRIALS
 from cdspp.core.names import BASELINE, LABELS, REFERENCE
 from cdspp.core.wording import task_title
 from cdspp.methods.bridge import PAIRS
+from cdspp.report.tables.table import marks_legend
 from cdspp.study.plan import CHOOSING, LEFT_OUT, BenchmarkPlan, Plans
 from cdspp.study.plugins import plugin_classes
 
@@ -131,10 +132,11 @@ def _captioned(kind: str, name: str, maker: Maker, *needs: Any, **more: Any) -> 
     return Item(kind, name, maker, *needs, **more)
 
 
-# Captions, folds, and the text before a part that the page folds away.
+# The rule of verdicts, captions, folds, and the text before a folded part of the page.
 _PROSE = tomllib.loads(
     Path(__file__).with_name("page").joinpath("templates/prose.toml").read_text("utf-8")
 )
+RULE = {verdict: _prose("rule", verdict) for verdict in _PROSE["rule"]}
 _figure, _table = (partial(_captioned, kind) for kind in (FIGURE, TABLE))
 _showcase = attrgetter("showcase")
 _OF_DATA = ("labels", "features", "splits")
@@ -265,6 +267,8 @@ def item_jobs(plans: Plans) -> list[ItemJob]:
 def caption_fields(plans: Plans) -> dict[str, str]:
     """Return the values of the fields in captions and sentences."""
     fields = {"interval_trials": str(INTERVAL_TRIALS)}
+    rows = (row for plan in plans for row in plan.shown_rows)
+    fields["marks"] = marks_legend(row.marks for row in rows)
     fields["protocol"] = " ".join(plan.protocol for plan in plans)
     numbers = sorted({curve.n_trials for plan in plans for curve in plan.curves})
     ends = " to ".join(dict.fromkeys(map(str, (*numbers[:1], *numbers[-1:]))))

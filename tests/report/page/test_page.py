@@ -18,12 +18,11 @@ from support.report_data import draw_comparisons, make_plan
 from support.written_study import WrittenStudy, write_page
 
 from cdspp.analysis.answers import without_source
-from cdspp.analysis.verdicts import RULE
 from cdspp.analysis.ways import Way
 from cdspp.core.files import read_json
 from cdspp.core.provenance import file_digest
 from cdspp.report.page import page as page_module
-from cdspp.report.registry import Fold, Item, Part, page_parts
+from cdspp.report.registry import RULE, Fold, Item, Part, page_parts
 from cdspp.report.tables.source_help import build_matrix_table
 from cdspp.study.plan import BenchmarkPlan
 
@@ -136,8 +135,8 @@ def test_the_rule_stands_below_the_lines_with_the_states_and_the_margin(
     text = text_of(tmp_path, replace(make_plan(), margin=0.5))
     rule = text[text.index('<details id="rule">') :]
     rule = unescape(rule[: rule.index("</details>")])
-    assert f"{RULE} The margin is ±0.5, in points;" in rule
-    assert "The controls replace the source on the same target rows:" in rule
+    shown = [f"<b>{name.capitalize()}</b>: {text}</li>" for name, text in RULE.items()]
+    assert in_order(rule, *shown, "The margin is ±0.5, in points.", "Controls replace")
 
 
 def test_every_benchmark_opens_with_the_method_that_leads(page: Path) -> None:
@@ -276,7 +275,7 @@ def test_captions_explain_the_signs_of_the_charts(tmp_path: Path) -> None:
     output = tmp_path / "results" / "embedded" / "report" / "index.html"
     write_page([plan], output, figures=charts)
     page = read_page(output)[0]
-    explained = "blue if the source helps", "▲ dark: the real source is better"
+    explained = "over the baseline (hollow squares)", "White cells are undecided"
     for name, text in zip(names, explained, strict=True):
         chart = page[page.index(f'id="figure-{name}"') :]
         assert text in chart[: chart.index("</figure>")]

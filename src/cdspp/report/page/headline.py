@@ -14,13 +14,13 @@ from cdspp.core import wording
 from cdspp.core.errors import DataError
 from cdspp.core.names import PathLike
 from cdspp.report.tables.contents import untrained_text
+from cdspp.report.tables.table import marks_legend
 from cdspp.stages.formats import read_csv
 
 _OVERVIEW = {
     **dict.fromkeys(("benchmark", "title", "row", "display_name", "kind"), "str"),
     **{"shortened": "bool", "mean": "float64", "sd": "float64"},
 }
-_SIGNS = {"*": "* supervised", "†": "† shortened run"}
 _WHY = (
     "Tables show a dash or fewer trials. The report lists the reasons under What was "
     "run; cdspp status names the logs and the command that repeats the fits."
@@ -94,7 +94,7 @@ def read_headline(results_dir: PathLike) -> Headline:
 def headline(results_dir: PathLike) -> str:
     """Return the overview, the answers and failures, and the path of the page."""
     found = read_headline(results_dir)
-    grid, marked = [["accuracy, percent (sd)", *found.titles.values()]], ""
+    grid = [["accuracy, percent (sd)", *found.titles.values()]]
     for _, cells in found.overview.groupby("row", sort=False):
         first, row = cells.iloc[0], cells.set_index("benchmark")
         supervised = first["kind"] == "supervised"
@@ -102,15 +102,13 @@ def headline(results_dir: PathLike) -> str:
         pairs = row.reindex([*found.titles])[["mean", "sd"]].itertuples(index=False)
         numbers = [wording.percent(*pair) for pair in pairs]
         grid.append([first["display_name"] + signs, *numbers])
-        marked += signs
     known = [*found.openings.values()]
     lines = [ways.QUESTION, ways.statement(known), ""] if known else []
     for each in known:
         lines += [*ways.way_lines(each), ""]
     lines += [*wording.aligned(grid), ""]
-    told = [text for sign, text in _SIGNS.items() if sign in marked]
-    if told:
-        lines.insert(-1, f"{'; '.join(told)}.")
+    if legend := marks_legend(name for name, *_ in grid):
+        lines.insert(-1, legend)
     if any(f"({wording.DASH})" in cell for line in grid for cell in line):
         lines.insert(-1, f"({wording.DASH}): a single trial has no standard deviation.")
     lines += found.notes

@@ -24,7 +24,7 @@ from cdspp.analysis import answers, fit_records, ways
 from cdspp.analysis.best_bet import TARGET_ONLY
 from cdspp.analysis.pairwise import leader, read_pairwise
 from cdspp.analysis.source_help import of_reference, on_average, read_comparisons
-from cdspp.analysis.verdicts import INTERVAL_TRIALS, MIN_TRIALS, RULE
+from cdspp.analysis.verdicts import INTERVAL_TRIALS, MIN_TRIALS
 from cdspp.core import wording
 from cdspp.core.files import atomic
 from cdspp.core.jobs import processor_time
@@ -115,7 +115,7 @@ def _findings(plans: Plans, files: Mapping[str, Path]) -> dict[str, Any]:
         if found := answers.gain_without_source(average):
             source_gains.append((plan.title, *found))
     return {
-        "rule": RULE,
+        "rule": registry.RULE,
         "margin": plans[0].margin if plans else 1.0,
         "kept": [plan.title for plan in plans if plan.overlap == "keep"],
         "informed": list(dict.fromkeys(informed)),
@@ -279,8 +279,8 @@ def _time_table(results: pd.DataFrame, names: Mapping[str, str]) -> Table:
     return Table.of(
         "time",
         "Time and memory of the fits",
-        "All settings together. Start-up of the jobs not included; memory: the highest "
-        "of any trial.",
+        "All settings together, without the start-up of the jobs. Memory: highest of "
+        "any trial.",
         columns,
         by_method.itertuples(),
     )

@@ -32,7 +32,7 @@ from cdspp.study.plan import METHOD, BenchmarkPlan, Plans, Row
 _PERCENT = "Percent, mean (standard deviation, n − 1) over trials."
 _BOLD = (
     "Bold: the highest number {}, if a method with all trials and without a bridge has "
-    "it. * supervised; † shortened run."
+    "it."
 )
 _NUMBERS = f"{_PERCENT} {_BOLD.format('of the column')}"
 _UNUSABLE = "collapsed or diverged"
