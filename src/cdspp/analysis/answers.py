@@ -69,15 +69,15 @@ def reference_answer(comparisons: pd.DataFrame) -> str:
     return f"{answered} With hyper-parameters selected on the labelled rows, {other}"
 
 
-def _answer(ours: pd.DataFrame, default: pd.DataFrame) -> str:
-    average, counts = source_help.on_average(ours), tally(ours)
+def _answer(comparisons: pd.DataFrame, default: pd.DataFrame) -> str:
+    average, counts = source_help.on_average(comparisons), tally(comparisons)
     text = _SENTENCES[verdict_of(average)].format(default["display_name"].iloc[0])
     text = f"{text}{_numbers(average)}."
     if counts.total() < 2:
         return text
     titles = {verdicts.COLLAPSED: "collapsed or diverged fits"}
-    found = [word for word in WORDS if counts[word]]
-    tasks = ", ".join(f"{titles.get(word, word)} on {counts[word]}" for word in found)
+    names = [word for word in WORDS if counts[word]]
+    tasks = ", ".join(f"{titles.get(word, word)} on {counts[word]}" for word in names)
     return f"on average over {counts.total()} tasks {text} Task by task: {tasks}."
 
 
@@ -86,10 +86,10 @@ def without_source(comparisons: pd.DataFrame) -> list[str]:
     parts = []
     for group in source_help.by_default(comparisons):
         average = source_help.on_average(group)
-        found = gain_without_source(average[average["trials"] >= verdicts.MIN_TRIALS])
-        if found is not None:
-            alone, whole = (in_points(gain, sign=True) for gain in found)
-            parts.append(f"{average['display_name'].iloc[0]} {alone} of {whole}")
+        gains = gain_without_source(average[average["trials"] >= verdicts.MIN_TRIALS])
+        if gains is not None:
+            without, total = (in_points(gain, sign=True) for gain in gains)
+            parts.append(f"{average['display_name'].iloc[0]} {without} of {total}")
     return parts
 
 

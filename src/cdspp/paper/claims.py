@@ -174,13 +174,13 @@ def _opening(findings: pd.DataFrame) -> str:
 
 def build_claims_table(findings: pd.DataFrame) -> Table:
     """Build the table ``claims``: one line per claim and benchmark."""
-    lines, told = [], findings["rule"].duplicated()
+    lines, repeated = [], findings["rule"].duplicated()
     for _, group in findings.groupby("claim", sort=False):
         # One line if all benchmarks agree.
         distinct = group.drop_duplicates(["verdict", "numbers"])
         together = len(distinct) == 1 < len(group)
         first = group.iloc[0]
-        claim = _claim_cell(first, "" if told[first.name] else first.rule)
+        claim = _claim_cell(first, "" if repeated[first.name] else first.rule)
         for finding in (distinct if together else group).itertuples():
             benchmark = Cell("all" if together else finding.benchmark)
             verdict = Cell(finding.verdict, bold=finding.verdict == SUPPORTED)

@@ -63,9 +63,9 @@ def measure_effects(scores: pd.DataFrame, plan: BenchmarkPlan) -> dict[str, Vari
 
 
 def _effect(plan: BenchmarkPlan, entry: VariantPlan, gain: PairedGain) -> Variant:
-    own = {name: getattr(gain, name) for name in ("low", "high", "losses", "trials")}
-    named = {"benchmark": plan.benchmark, "title": plan.title, "effect": gain.gain}
-    return {**named, **own, "tasks": len(entry.tasks)}
+    values = {name: getattr(gain, name) for name in ("low", "high", "losses", "trials")}
+    labels = {"benchmark": plan.benchmark, "title": plan.title, "effect": gain.gain}
+    return {**labels, **values, "tasks": len(entry.tasks)}
 
 
 def measure_choices(
@@ -84,14 +84,14 @@ def measure_choices(
             values = _paired_accuracies(frame, entry)
             otherwise, main = values.mean(axis=1)
             effect = _effect(plan, entry, paired_gain(main, otherwise))
-            own = {"benchmark": paper.printed, "method": name}
-            cells = printed.cells[(printed.cells[list(own)] == own).all(axis=1)]
+            key = {"benchmark": paper.printed, "method": name}
+            cells = printed.cells[(printed.cells[list(key)] == key).all(axis=1)]
             cells = cells[cells["task"].isin(entry.tasks)]
-            met = [0, 0]  # without the choice, and with it
+            hits = [0, 0]  # without the choice, and with it
             for cell in cells.itertuples():
                 for run, trials in enumerate(values[:, entry.tasks.index(cell.task)]):
-                    met[run] += cell_verdict(cell, trials) == EXACT
-            counts = {"cells": len(cells), "exact": met[1], "exact_otherwise": met[0]}
+                    hits[run] += cell_verdict(cell, trials) == EXACT
+            counts = {"cells": len(cells), "exact": hits[1], "exact_otherwise": hits[0]}
             keys = {"choice": entry.identifier, "method": entry.method}
             records.append(keys | {"display_name": name} | effect | counts)
     return pd.DataFrame(records, columns=list(_CHOICE_COLUMNS))
@@ -127,21 +127,21 @@ def build_deviation_table(
     )
 
 
-def _deviation_line(each: Any, *, first: bool) -> Line:
-    switch = f"{each.switch}. " if each.switch else ""
+def _deviation_line(entry: Any, *, first: bool) -> Line:
+    switch = f"{entry.switch}. " if entry.switch else ""
     text = [
-        Cell(each.display_name, name=True),
-        Cell(each.topic, note=f"{switch}Followed: {each.default}."),
-        Cell(each.paper, note="full text not at hand" if each.unchecked else ""),
-        Cell(each.code),
+        Cell(entry.display_name, name=True),
+        Cell(entry.topic, note=f"{switch}Followed: {entry.default}."),
+        Cell(entry.paper, note="full text not at hand" if entry.unchecked else ""),
+        Cell(entry.code),
     ]
     cells = text if first else [Cell("")] * len(text)
-    if not each.tasks:
+    if not entry.tasks:
         return Line((*cells, Cell(DASH), Cell(DASH)), "Not measured in this study")
-    sure = each.low > ZERO or each.high < -ZERO
-    change = effect_cell(each.effect, each.low, each.high, bold=sure)
-    where = Cell(each.title, note=_sample_size(each))
-    return Line((*cells, where, change), "Measured in this study")
+    significant = entry.low > ZERO or entry.high < -ZERO
+    change = effect_cell(entry.effect, entry.low, entry.high, bold=significant)
+    benchmark = Cell(entry.title, note=_sample_size(entry))
+    return Line((*cells, benchmark, change), "Measured in this study")
 
 
 def _sample_size(measured: Any) -> str:

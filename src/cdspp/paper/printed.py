@@ -238,12 +238,12 @@ def _lines(cells: pd.DataFrame) -> Iterator[Line]:
 
 
 def _cells(cell: Any) -> tuple[Cell, ...]:
-    known = not math.isnan(cell.difference)
+    has_both = not math.isnan(cell.difference)
     return (
         _name(cell),
         Cell(task_title(cell.task)),
         Cell(cell.verdict),
         Cell(percent(cell.printed_mean, cell.printed_sd)),
         Cell(percent(cell.mean, cell.sd), note=_trial_note(cell.trials)),
-        Cell(in_points(cell.difference, sign=True) if known else DASH),
+        Cell(in_points(cell.difference, sign=True) if has_both else DASH),
     )

@@ -47,8 +47,8 @@ def draw_confusion(
     """Draw the confusion matrix of the showcase task, summed over trials."""
     classes, counts = list(confusions), confusions.to_numpy()
     n_classes = len(classes)
-    wanted = max(3.8, 0.4 * n_classes + 1.5) * style.scale()
-    side = min(wanted, style.width() - 0.6)
+    size = max(3.8, 0.4 * n_classes + 1.5) * style.scale()
+    side = min(size, style.width() - 0.6)
     with style.canvas(side + 0.6, side, outputs) as figure:
         axes = figure.subplots()
         shares = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
@@ -126,10 +126,10 @@ def _subspace_panel(axes: Axes, samples: Mapping[str, NDArray[Any]], step: int) 
     colours = _class_colours(samples["class"])
     now = samples["iteration"] == step
     for group, look in _GROUPS.items():
-        used = now & (samples["group"] == group)
-        colour = [colours[name] for name in samples["class"][used]] or None
+        members = now & (samples["group"] == group)
+        colour = [colours[name] for name in samples["class"][members]] or None
         raster = len(samples["id"]) > 6000  # more dots make vector graphics slow
-        x, y = samples["xy"][used].T
+        x, y = samples["xy"][members].T
         axes.scatter(x, y, c=colour, rasterized=raster, **look)
     low, high = samples["xy"].min(axis=0), samples["xy"].max(axis=0)
     centre, half = (low + high) / 2, 0.53 * float((high - low).max() or 1.0)

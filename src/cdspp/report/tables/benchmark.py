@@ -110,11 +110,11 @@ def _common(summaries: Sequence[Summary]) -> list[Summary]:
     """Leave out other settings of methods that some benchmark lacks."""
     keys = [{row.key for row in summary.rows} for summary in summaries]
     common = set.intersection(*keys) if keys else set()
-    kept = [
+    positions = [
         [i for i, r in enumerate(s.rows) if r.kind != "variant" or r.key in common]
         for s in summaries
     ]
-    return [s.of_rows(places) for s, places in zip(summaries, kept, strict=True)]
+    return [s.of_rows(places) for s, places in zip(summaries, positions, strict=True)]
 
 
 def _iteration_table(summary: Summary) -> Table:
@@ -157,8 +157,8 @@ def build_curve_table(curve: CurveScores, plan: BenchmarkPlan) -> Table:
     of_curve |= {"parameter": parameter, "asked": n_trials}
     scores = []
     for i, j, k in np.ndindex(accuracy.shape[:3]):
-        fell = bool(unusable[i, j, k])
-        score = _score(rows[i], accuracy[i, j, k], tasks[j], curve.plan.tasks, fell)
+        bad = bool(unusable[i, j, k])
+        score = _score(rows[i], accuracy[i, j, k], tasks[j], curve.plan.tasks, bad)
         scores.append(score | of_curve | {"value": curve.values[k]})
     cells = _cells(scores, itemgetter("task", "value"))
     lines = []
@@ -229,10 +229,10 @@ def _score(
     row: Row, values: Floats, task: str, tasks: Sequence[str], collapsed: bool
 ) -> Score:
     moments = dict(zip(_MOMENTS, _moments(values[: row.n_trials]), strict=True))
-    ran, notes = moments["trials"], []
+    n_scores, notes = moments["trials"], []
     n_tasks = len(set(tasks).intersection(row.tasks or tasks))
-    if 0 < ran < row.n_trials:
-        notes.append(f"{ran} of {row.n_trials} trials")
+    if 0 < n_scores < row.n_trials:
+        notes.append(f"{n_scores} of {row.n_trials} trials")
     elif task == AVERAGE and n_tasks < len(tasks):
         notes.append(f"{n_tasks} of {counted(len(tasks), 'task')}")
     if collapsed:
@@ -266,8 +266,8 @@ def _cells(
 
 def _competes(score: Score) -> bool:
     row, complete = score["of"], score["trials"] >= score["asked"]
-    whole = complete and not row.shortened and not score["collapsed"]
-    return whole and row.kind == METHOD
+    unshortened = complete and not row.shortened and not score["collapsed"]
+    return unshortened and row.kind == METHOD
 
 
 def _grid_table(

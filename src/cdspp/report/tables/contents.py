@@ -127,11 +127,11 @@ def untrained_text(path: PathLike) -> str:
     random = contents["view"].str.split(", ").map(lambda text: _RANDOM_WEIGHTS in text)
     parts = []
     for role in ("source", "target"):
-        ours = contents["role"] == role
-        domains = contents["domain"][ours & random]
-        some = f" ({', '.join(domains)})" if len(domains) < ours.sum() else ""
+        in_role = contents["role"] == role
+        domains = contents["domain"][in_role & random]
+        domain_text = f" ({', '.join(domains)})" if len(domains) < in_role.sum() else ""
         if len(domains):
-            parts.append(f"the {role}{some}")
+            parts.append(f"the {role}{domain_text}")
     text = f"Features of {' and '.join(parts)} come from a network with "
     return f"{text}{_RANDOM_WEIGHTS}." if parts else ""
 
@@ -172,12 +172,12 @@ def build_overlap_table(overlap: pd.DataFrame, plan: BenchmarkPlan) -> Table:
 def _overlap(task: str, splits: Splits, benchmark: str) -> dict[str, object]:
     sources, target = names.task_domains(task)
     labelled = [splits["source", source] for source in sources]
-    ours = splits["target", target]
-    trials = sorted(set(ours["trial"]))
-    tested = ours[ours["role"] == UNLABELLED_ROLE]
+    target_split = splits["target", target]
+    trials = sorted(set(target_split["trial"]))
+    tested = target_split[target_split["role"] == UNLABELLED_ROLE]
     of_source = pd.MultiIndex.from_frame(pd.concat(labelled)[["trial", "id"]])
-    both = pd.MultiIndex.from_frame(tested[["trial", "id"]]).isin(of_source)
-    counts = pd.Series(both).groupby(tested["trial"].to_numpy()).agg(["size", "sum"])
+    match = pd.MultiIndex.from_frame(tested[["trial", "id"]]).isin(of_source)
+    counts = pd.Series(match).groupby(tested["trial"].to_numpy()).agg(["size", "sum"])
     number, shared = counts.reindex(trials, fill_value=0).to_numpy().T
     shares = shared / number
     entry = {"benchmark": benchmark, "task": task, "within_domain": within_domain(task)}
