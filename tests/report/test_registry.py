@@ -136,9 +136,7 @@ def test_every_caption_of_a_figure_has_trials_and_labels() -> None:
     assert len(figures) == 9
     said = "Digits: 10 trials, 20 source and 3 target labels per class."
     assert [name for name, text in figures.items() if said not in text] == []
-    curves = {
-        name for name, text in figures.items() if "mean over 3 to 5 trials" in text
-    }
+    curves = {name for name, text in figures.items() if "over 3 to 5 trials" in text}
     assert curves == {"labels_digits", "sensitivity_digits"}
 
 

@@ -116,10 +116,10 @@ def _numbers(average: pd.DataFrame) -> str:
     hardest = str(average["hardest"].iloc[0])
     if verdict == verdicts.DEPENDS:
         first, rival = average.iloc[0], rows.get(ALONE) or rows[hardest]
-        over = "no source" if rival.rival == ALONE else rival.rival
+        name = "no source" if rival.rival == ALONE else rival.rival
         gains = (rival.gain, rival.balanced_gain)
         plain, balanced = (in_points(gain, sign=True) for gain in gains)
-        words = f"{first['accuracy_verdict']} by accuracy ({plain} points over {over})"
+        words = f"{first['accuracy_verdict']} by accuracy ({plain} points over {name})"
         others = f"{first['balanced_verdict']} by balanced accuracy ({balanced} points)"
         return f": {words}, {others}"
     parts = [

@@ -149,19 +149,19 @@ def _class_codes(
     return codes, np.searchsorted(classes, source_labels), classes
 
 
-def _unused_columns(source: SourceDomain, X: Any, lost: bool) -> str:
-    if lost:
+def _unused_columns(source: SourceDomain, X: Any, by_components: bool) -> str:
+    if by_components:
         return "principal components leave no columns to share; use another scale"
-    ours, theirs = column_names(source.X), column_names(X)
-    if source.shared_columns is not None or ours is None or theirs is None:
+    in_source, in_target = column_names(source.X), column_names(X)
+    if source.shared_columns is not None or in_source is None or in_target is None:
         return ""
-    both = [name for name in ours if name in set(theirs)]
-    if not both:
+    common = [name for name in in_source if name in set(in_target)]
+    if not common:
         return ""
-    have = "has" if len(both) == 1 else "have"
-    same = f"{counted(len(both), 'column')} {have} the same name in both domains"
-    how = "SourceDomain(..., shared_columns='same-names') shares them"
-    return f"{same}: {shortened(both)}; {how}"
+    have = "has" if len(common) == 1 else "have"
+    finding = f"{counted(len(common), 'column')} {have} the same name in both domains"
+    remedy = "SourceDomain(..., shared_columns='same-names') shares them"
+    return f"{finding}: {shortened(common)}; {remedy}"
 
 
 def make_folds(

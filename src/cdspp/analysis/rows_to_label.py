@@ -117,22 +117,22 @@ def read_labelled(
     return rows[ROW].to_numpy()[labelled], codes[labelled], test
 
 
-def _in_order(filled: pd.DataFrame, drawn: pd.DataFrame) -> pd.DataFrame:
-    made_of = dict.fromkeys(drawn[MADE_OF].head(1))
+def _in_order(filled: pd.DataFrame, current: pd.DataFrame) -> pd.DataFrame:
+    made_of = dict.fromkeys(current[MADE_OF].head(1))
     if MADE_OF in filled and (filled.empty or not filled[MADE_OF].isin(made_of).all()):
-        seen = {*" ".join(filled[MADE_OF].astype(str)).split()}
-        others = [part for part in " ".join(made_of).split() if part not in seen]
-        what = ", ".join(part.partition(":")[0] for part in others) or "fit"
+        digests = {*" ".join(filled[MADE_OF].astype(str)).split()}
+        changed = [part for part in " ".join(made_of).split() if part not in digests]
+        names = ", ".join(part.partition(":")[0] for part in changed) or "fit"
         remedy = "Compare the same tables with the same options, or draw new rows."
-        fault = f"rows to label: these rows were drawn for a different {what}"
+        fault = f"rows to label: these rows were drawn for a different {names}"
         raise OtherTables(f"{fault}. {remedy}")
-    if lacking := [name for name in drawn.columns if name not in filled.columns]:
+    if lacking := [name for name in current.columns if name not in filled.columns]:
         rest = "and leave the other columns unchanged"
         remedy = f"Fill labels into the rows that compare drew, {rest}."
         raise DataError(f"rows to label: no column {lacking[0]!r}. {remedy}")
     rows = filled.sort_values("order", kind="stable").reset_index(drop=True)
-    fixed = [*drawn.columns[:4]]  # order, row, and its label by each fit
-    expected = drawn.head(len(rows))[fixed].astype(str)
+    fixed = [*current.columns[:4]]  # order, row, and its label by each fit
+    expected = current.head(len(rows))[fixed].astype(str)
     if not rows[fixed].astype(str).equals(expected):
         fault = "rows are missing, or cells other than labels have changed"
         remedy = "Use the rows as compare drew them, and only fill in labels."

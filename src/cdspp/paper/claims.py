@@ -152,7 +152,7 @@ def build_verdicts_table(findings: pd.DataFrame) -> Table:
     return Table(
         "claims-overview",
         "Claims, and verdicts on these data",
-        caption("paper", "claims-overview", opening=_opening(findings), terms=_TERMS),
+        caption("paper", "claims-overview", counts=_counts(findings), terms=_TERMS),
         columns=("Claim", *findings["benchmark"].unique()),
         lines=tuple(lines),
         data=findings[["claim", "text", "kind", "benchmark", "verdict"]],
@@ -165,11 +165,9 @@ def _claim_cell(finding: Any, note: str) -> Cell:
     return Cell(finding.text + kind, note=note)
 
 
-def _opening(findings: pd.DataFrame) -> str:
-    tally, words = Counter(findings["verdict"]), (SUPPORTED, CONTRARY, TOO_FEW)
-    counts = ", ".join(f"{tally[word]} {word}" for word in words)
-    rule = "Each claim, in our words, is tested on every benchmark by a fixed rule"
-    return f"In all, {counts}. {rule}"
+def _counts(findings: pd.DataFrame) -> str:
+    tally, verdicts = Counter(findings["verdict"]), (SUPPORTED, CONTRARY, TOO_FEW)
+    return ", ".join(f"{tally[verdict]} {verdict}" for verdict in verdicts)
 
 
 def build_claims_table(findings: pd.DataFrame) -> Table:
@@ -190,7 +188,7 @@ def build_claims_table(findings: pd.DataFrame) -> Table:
     return Table(
         "claims",
         "The numbers behind each verdict",
-        f"{_opening(findings)}, given in small print at its first use. {_TERMS}",
+        caption("paper", "claims", terms=_TERMS),
         columns=("Claim", "Benchmark", "Verdict", "Numbers"),
         lines=tuple(lines),
         data=findings,

@@ -14,7 +14,6 @@ from operator import attrgetter
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from cdspp.analysis.verdicts import INTERVAL_TRIALS
 from cdspp.core.names import BASELINE, LABELS, REFERENCE
 from cdspp.core.wording import task_title
 from cdspp.methods.bridge import PAIRS
@@ -266,9 +265,8 @@ def item_jobs(plans: Plans) -> list[ItemJob]:
 
 def caption_fields(plans: Plans) -> dict[str, str]:
     """Return the values of the fields in captions and sentences."""
-    fields = {"interval_trials": str(INTERVAL_TRIALS)}
     rows = (row for plan in plans for row in plan.shown_rows)
-    fields["marks"] = marks_legend(row.marks for row in rows)
+    fields = {"marks": marks_legend(row.marks for row in rows)}
     fields["protocol"] = " ".join(plan.protocol for plan in plans)
     numbers = sorted({curve.n_trials for plan in plans for curve in plan.curves})
     ends = " to ".join(dict.fromkeys(map(str, (*numbers[:1], *numbers[-1:]))))

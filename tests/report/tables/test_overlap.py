@@ -164,6 +164,6 @@ def test_without_shared_samples_the_caption_says_all() -> None:
     splits["source", "shop"]["id"] += "s"
     plan = replace(PLAN, tasks=("shop_web",))
     table = build_overlap_table(count_overlap(splits, plan), plan)
-    assert table.caption.startswith("None: no test sample")
+    assert table.caption.startswith("No test sample")
     assert not table.lines
     assert len(table.data) == 1

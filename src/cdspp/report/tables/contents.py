@@ -94,7 +94,7 @@ def build_contents_table(contents: pd.DataFrame, plan: BenchmarkPlan) -> Table:
     left_out = any(map(within_domain, plan.tasks)) and plan.overlap == "exclude"
     but = ", except those that the task has labelled in its source" if left_out else ""
     text = caption("tables", "contents", trials=contents["trials"].max(), but=but)
-    text += " Paired rows are in every domain, and none of these." if paired else ""
+    text += " Paired rows are in every domain, and in no other count." if paired else ""
     columns = {
         "Domain": lambda entry: Cell(entry.domain),
         "Serves as": lambda entry: Cell(entry.role),
@@ -146,7 +146,7 @@ def build_overlap_table(overlap: pd.DataFrame, plan: BenchmarkPlan) -> Table:
     shared = overlap[overlap["shared_samples"] > 0]
     text = caption("tables", "overlap", treatment=_TREATMENT[plan.overlap])
     if shared.empty:
-        text = "None: no test sample of any task and trial is a labelled source sample."
+        text = "No test sample of any task and trial is a labelled source sample."
     elif len(shared) < len(overlap):
         text += " No other task shares a sample in any trial."
     within = {True: "within one domain", False: ""}

@@ -106,8 +106,8 @@ def build_pairwise_table(pairwise: pd.DataFrame, plan: BenchmarkPlan) -> Table:
     methods = pairwise.drop_duplicates("row")
     # Methods without a rank come last.
     order = methods["rank"].where(methods["rank"] > 0).sort_values(kind="stable").index
-    chosen = methods[methods["role"] == REFERENCE].head(1)
-    rival = next(iter(chosen["row"]), next(iter(methods["row"]), ""))
+    reference = methods[methods["role"] == REFERENCE].head(1)
+    rival = next(iter(reference["row"]), next(iter(methods["row"]), ""))
     over = pairwise[pairwise["rival"] == rival].set_index("row")
     ran = pairwise.groupby("row")["trials"].max()
     most = ran.max()
