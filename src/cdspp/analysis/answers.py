@@ -30,7 +30,7 @@ _SENTENCES = {
     ),
 }
 # Verdicts in the order of sentences and tables.
-WORDS = (*verdicts.STATEMENTS, verdicts.TOO_FEW, verdicts.COLLAPSED)
+VERDICT_ORDER = (*verdicts.STATEMENTS, verdicts.TOO_FEW, verdicts.COLLAPSED)
 
 
 def interval_text(gain: verdicts.PairedGain) -> str:
@@ -76,7 +76,7 @@ def _answer(comparisons: pd.DataFrame, default: pd.DataFrame) -> str:
     if counts.total() < 2:
         return text
     titles = {verdicts.COLLAPSED: "collapsed or diverged fits"}
-    names = [word for word in WORDS if counts[word]]
+    names = [word for word in VERDICT_ORDER if counts[word]]
     tasks = ", ".join(f"{titles.get(word, word)} on {counts[word]}" for word in names)
     return f"on average over {counts.total()} tasks {text} Task by task: {tasks}."
 

@@ -91,7 +91,7 @@ class GainByMeasure(NamedTuple):
     balanced: PairedGain
 
 
-Gains: TypeAlias = Mapping[str, Mapping[str, GainByMeasure]]
+BothGains: TypeAlias = Mapping[str, Mapping[str, GainByMeasure]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -233,7 +233,7 @@ def shrunken_gain(gain: PairedGain) -> PairedGain:
 
 
 def _verdicts(
-    held_out: HeldOut, by_state: Gains, over_no_source: Gains, margin: float
+    held_out: HeldOut, by_state: BothGains, over_no_source: BothGains, margin: float
 ) -> pd.DataFrame:
     """Return verdicts of all methods together: Holm's correction covers all of them."""
     unusable = [any(map(held_out.unusable, held_out.states(name))) for name in by_state]
@@ -272,7 +272,7 @@ def _verdicts(
 
 
 def _by_measure(
-    gains: Gains, margin: float, unusable: Sequence[bool]
+    gains: BothGains, margin: float, unusable: Sequence[bool]
 ) -> list[tuple[Verdict, ...]]:
     decisions = []
     for i in (0, 1):
@@ -282,7 +282,7 @@ def _by_measure(
 
 
 def _gains(
-    over_states: Gains, over_no_source: Gains, margin: float
+    over_states: BothGains, over_no_source: BothGains, margin: float
 ) -> Iterator[dict[str, object]]:
     for method, states in over_states.items():
         entries = [(state, method, both.plain) for state, both in states.items()]

@@ -26,7 +26,7 @@ from cdspp.study.stale import read_digests
 
 RESULT_COLUMNS = (*FitKey._fields, "trial", "status", "reason", *USAGE, "selected")
 # Software that every study uses but no record lists.
-ALWAYS = ("cdspp", "snakemake")
+UNLISTED = ("cdspp", "snakemake")
 MOST_NAMED = 4  # packages or rows that a note names
 _ENTRY = re.compile(r"^@\w+\{([\w-]+),\n.*?^\}", re.DOTALL | re.MULTILINE)
 _FIELD = re.compile(r"^  (\w+) = \{(.*)\},$", re.MULTILINE)
@@ -175,7 +175,7 @@ def references_of(
     methods = records.results["method"].unique()
     datasets = dict.fromkeys(job["dataset"] for job in records.jobs)
     citations = {each["id"]: each.get("cites", "") for each in configuration["methods"]}
-    packages = {*ALWAYS, *(name for job in records.jobs for name in job["versions"])}
+    packages = {*UNLISTED, *(name for job in records.jobs for name in job["versions"])}
     texts = {name: docstrings_of(name) for name in methods}
     for name in datasets:
         texts[name] = json.dumps(catalogue.get(name, ""), ensure_ascii=False)

@@ -22,13 +22,13 @@ Trial = tuple[str, str, str, int]  # setting, task, method, trial
 Rows = list[tuple[Any, ...]]
 
 # Reasons to remake a file that are not faults of the file.
-NO_FAULT = (FOLLOWS, MADE_BY_OLDER)
+HARMLESS_REASONS = (FOLLOWS, MADE_BY_OLDER)
 FIT_INPUTS = ("source_features", "target_features", "source_split", "target_split")
 # Files that a report names, as patterns in the folder of the study.
 REPORT_FILES = {name: f"{name}/[!.]*" for name in ("tables", "figures", "timings")}
 REPORT_FILES["predictions"] = "predictions/*/*/[!.]*"
-AGAIN = "Delete it and its record, and run the study again."
-NO_STUDY = (
+REMEDY = "Delete it and its record, and run the study again."
+NOT_COMPARED = (
     " Not compared with the present study file, tables and code: run cdspp verify "
     "STUDY_FILE in the folder of the run to compare them."
 )
@@ -58,7 +58,7 @@ def verify(
         n_trials += sum(len(rows) for _, rows in fits.sound)
         records += fits.check_scores(file)
         faults += fits.faults
-    since = {k: v for k, v in (stale or {}).items() if v not in NO_FAULT}
+    since = {k: v for k, v in (stale or {}).items() if v not in HARMLESS_REASONS}
     first = [f"{path}: {text}. Run the study again." for path, text in since.items()]
     first += (f"{path}: {text}." for path, text in changed.items())
     mixed = mixed_fits_text(map(job_data, records))
@@ -71,7 +71,7 @@ def verify(
         partial = f"{sound}, {counted(older, 'fit')} by {OLDER}"
         sound = partial if older < len(records) else f"made by {OLDER}, intact"
     text = _counts_text(counts, counted(len(faults), "difference") if faults else sound)
-    text += _unchecked(root, stated) + (NO_STUDY if stale is None else "")
+    text += _unchecked(root, stated) + (NOT_COMPARED if stale is None else "")
     return faults, text, counts
 
 
@@ -149,7 +149,7 @@ class _CheckedFits:
                 input_text = f"its {name} (sha256 {digest[:12]})"
                 why = "they were changed, or the fit used other data"
                 fault = f"is not among the present files: {why}"
-                raise DataError(f"{fit.path}: {input_text} {fault}. {AGAIN}")
+                raise DataError(f"{fit.path}: {input_text} {fault}. {REMEDY}")
         sources = (n for n in inputs if formats.input_kind(n) == "source_split")
         splits = inputs["target_split"], *(inputs[name] for name in sources)
         if not {*splits} <= self._splits.keys():
@@ -159,7 +159,7 @@ class _CheckedFits:
             if tested.get(result["trial"]) != result["test_ids"]:
                 where = f"{fit.path}: trial {result['trial']}"
                 fault = "its test samples are not those of the split"
-                raise DataError(f"{where}: {fault}. {AGAIN}")
+                raise DataError(f"{where}: {fault}. {REMEDY}")
 
     def _test_ids(self, splits: tuple[str, ...], overlap: str) -> dict[int, str]:
         """Return digests of test samples by trial; the first split is the target's."""

@@ -24,7 +24,7 @@ from cdspp.core.wording import counted, in_points
 from cdspp.stages.score import SampleScores
 from cdspp.study.plan import METHOD, BenchmarkPlan, Row
 
-SUPPORTED, CONTRARY = "supported", "contradicted"
+SUPPORTED, CONTRADICTED = "supported", "contradicted"
 _TOLERANCE = 0.01  # largest difference of means that counts as flat
 _NAMES = {LABELS: "labels per class", "n_components": "d", "max_iter": "T"}
 
@@ -102,7 +102,7 @@ def decide(trials: int, *, holds: bool, opposite: bool) -> str:
     """Return the verdict on a claim; if neither holds, the trials do not decide."""
     if trials < MIN_TRIALS or not (holds or opposite):
         return TOO_FEW
-    return SUPPORTED if holds else CONTRARY
+    return SUPPORTED if holds else CONTRADICTED
 
 
 def decide_gain(gain: verdicts.PairedGain) -> str:

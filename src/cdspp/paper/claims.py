@@ -19,7 +19,7 @@ from cdspp.core.names import PathLike, Paths
 from cdspp.core.wording import DASH, sentence
 from cdspp.core.yaml_files import read_yaml
 from cdspp.paper import checks
-from cdspp.paper.checks import CHECKS, CONTRARY, SUPPORTED, Evidence, Times
+from cdspp.paper.checks import CHECKS, CONTRADICTED, SUPPORTED, Evidence, Times
 from cdspp.paper.plugin import PaperPlan
 from cdspp.paper.times import measure_times
 from cdspp.report.tables.table import Cell, Line, Table, caption, write_tables
@@ -129,7 +129,7 @@ def check_claims(
             decision = apply(each, **claim.options)
         except checks.NotTestable as missing:
             decision = checks.Decision(UNTESTABLE, f"{sentence(str(missing))}.")
-        if claim.construction and decision.verdict != CONTRARY:
+        if claim.construction and decision.verdict != CONTRADICTED:
             decision = decision._replace(verdict=BY_CONSTRUCTION)
             rule = f"By construction: {claim.construction}."
         record = {"claim": claim.id, "text": claim.text, "kind": claim.kind}
@@ -166,7 +166,7 @@ def _claim_cell(finding: Any, note: str) -> Cell:
 
 
 def _counts(findings: pd.DataFrame) -> str:
-    tally, verdicts = Counter(findings["verdict"]), (SUPPORTED, CONTRARY, TOO_FEW)
+    tally, verdicts = Counter(findings["verdict"]), (SUPPORTED, CONTRADICTED, TOO_FEW)
     return ", ".join(f"{tally[verdict]} {verdict}" for verdict in verdicts)
 
 

@@ -199,7 +199,7 @@ def _folded(anchor: str, heading: str, group: str, *items: Item) -> Part:
     return Part(anchor, heading, group, items, _prose("parts", anchor))
 
 
-OWN: tuple[Part, ...] = (
+PARTS: tuple[Part, ...] = (
     Part("opening", "", items=(_figure("ways", WAYS),)),
     Part("chart", "With the source, and without", items=_CHART),
     _folded("overview", "All methods at a glance", "", _AT_A_GLANCE),
@@ -217,7 +217,7 @@ OWN: tuple[Part, ...] = (
 
 def page_parts() -> tuple[Part, ...]:
     """Return the parts of the page, with the parts of plug-ins."""
-    parts = OWN
+    parts = PARTS
     for plugin in plugin_classes():
         parts = plugin.parts(parts)
     return parts

@@ -21,7 +21,7 @@ _OVERVIEW = {
     **dict.fromkeys(("benchmark", "title", "row", "display_name", "kind"), "str"),
     **{"shortened": "bool", "mean": "float64", "sd": "float64"},
 }
-_WHY = (
+_FAILURE_HELP = (
     "Tables show a dash or fewer trials. The report lists the reasons under What was "
     "run; cdspp status names the logs and the command that repeats the fits."
 )
@@ -113,7 +113,7 @@ def headline(results_dir: PathLike) -> str:
         lines.insert(-1, f"({wording.DASH}): a single trial has no standard deviation.")
     lines += content.notes
     if content.failures:
-        lines += ["", f"FAILED: {content.failures} {_WHY}"]
+        lines += ["", f"FAILED: {content.failures} {_FAILURE_HELP}"]
     if content.mixed_versions:
         lines += ["", content.mixed_versions]
     written = content.report.is_file()

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from cdspp.analysis import source_help, verdicts
-from cdspp.analysis.answers import WORDS, gain_without_source, tally, verdict_of
+from cdspp.analysis.answers import VERDICT_ORDER, gain_without_source, tally, verdict_of
 from cdspp.analysis.pairwise import compare_pairwise
 from cdspp.analysis.summary import read_scores
 from cdspp.analysis.verdicts import interval_note
@@ -167,7 +167,7 @@ def _method_line(
 ) -> Line:
     counts = tally(comparisons)
     uncorrected = verdict_of(source_help.on_average(comparisons))
-    text = ", ".join(f"{counts[name]} {name}" for name in WORDS if counts[name])
+    text = ", ".join(f"{counts[name]} {name}" for name in VERDICT_ORDER if counts[name])
     gain, total = gain_without_source(average) or (math.nan, math.nan)
     n_tasks, title = counts.total(), comparisons["title"].iloc[0]
     cells = (
