@@ -29,7 +29,7 @@ from cdspp.methods import method_class
 from cdspp.report.tables.table import Cell, Line, Table, write_tables
 from cdspp.study.plan import METHOD, BenchmarkPlan, Plans, Row
 
-_PERCENT = "Percent, mean (standard deviation, n − 1) over trials."
+_PERCENT = "Percent: mean (standard deviation, n − 1) over trials."
 _BOLD = (
     "Bold: the highest number {}, if a method with all trials and without a bridge has "
     "it."
@@ -185,7 +185,7 @@ def build_curve_table(curve: CurveScores, plan: BenchmarkPlan) -> Table:
 
 def _curve_caption(curve: CurveScores) -> str:
     parts = [
-        "Percent, mean (standard deviation, n − 1) over "
+        "Percent: mean (standard deviation, n − 1) over "
         f"{counted(curve.plan.n_trials, 'trial')}. "
         f"Columns: {parameter_title(curve.plan.parameter)}."
     ]
