@@ -96,7 +96,6 @@ def opening(comparisons: pd.DataFrame, pairwise: pd.DataFrame) -> Opening:
 
 
 def _without_marks(name: str) -> str:
-    """Remove the marks that tables explain."""
     return name.rstrip("*†")
 
 

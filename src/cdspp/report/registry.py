@@ -142,28 +142,24 @@ _OF_DATA = ("labels", "features", "splits")
 _OF_SHOWCASE = ("fits", "subspace", "source_labels", "target_labels")
 _SELECTING = ("scores", "comparisons", "selecting_records")
 SCORES = _maker("tables.benchmark:write_benchmark")
-OVERVIEW = _maker("tables.benchmark:write_overview")
 DATA = _maker("tables.contents:write_contents", *_OF_DATA)
 SELECTION = _maker("tables.selection:write_selection", *_SELECTING)
 MATRIX = _maker("tables.source_help:write_matrix", "comparisons")
 TASKS = _maker("tables.source_help:write_tasks", "scores", "rows")
 CHARTS = _maker("figures.benchmark:write_benchmark")
-BRIDGES = _maker("figures.benchmark:write_bridges")
 SHOWCASE = _maker("figures.samples:write_showcase", *_OF_SHOWCASE)
 OPENING = _maker("figures.source_help:write_opening", "comparisons")
 WAYS = _maker("figures.ways:write_ways", "comparisons", "pairwise")
 SELECTED = _maker("figures.source_help:write_selection", "selection")
 
 EVERY_TASK = _fold("every-task")
-BY_TASK = _fold("by-task")
-SEVERAL = _fold("several")
 CURVES = _fold("curves")
 ITERATIONS = _fold("iterations")
 ONE_TASK = _fold("one-task")
 CONTENTS = _fold("contents")
 
 _CHART = (
-    _figure("bridges", BRIDGES, _varies(PAIRS)),
+    _figure("bridges", _maker("figures.benchmark:write_bridges"), _varies(PAIRS)),
     _figure("source-help", OPENING),
 )
 # The page does not repeat, as a table, the content of a figure or another table.
@@ -171,9 +167,11 @@ _BENCHMARK = (
     Item(TABLE, "accuracy_{benchmark}", SCORES, fold=EVERY_TASK, shown=_several),
     _figure("methods_{benchmark}", CHARTS, fold=EVERY_TASK),
     Item(TABLE, "class-accuracy_{benchmark}", SCORES, fold=EVERY_TASK, shown=_never),
-    Item(TABLE, "source-help_{benchmark}", TASKS, fold=BY_TASK, shown=_several),
+    Item(
+        TABLE, "source-help_{benchmark}", TASKS, fold=_fold("by-task"), shown=_several
+    ),
     _table("pairwise_{benchmark}", TASKS),  # not folded: first
-    Item(TABLE, "several-sources_{benchmark}", TASKS, _has(LEFT_OUT), SEVERAL),
+    Item(TABLE, "several-sources_{benchmark}", TASKS, _has(LEFT_OUT), _fold("several")),
     _figure("labels_{benchmark}", CHARTS, _varies(LABELS), CURVES),
     _figure("sensitivity_{benchmark}", CHARTS, _of_options, CURVES),
     Item(TABLE, "curve-{curve}_{benchmark}", SCORES, fold=CURVES, shown=_never),
@@ -192,7 +190,7 @@ _MATRIX = (
     _figure("source-states", OPENING),
     replace(_table("source-help", MATRIX), shown=_never),
 )
-_AT_A_GLANCE = _table("overview", OVERVIEW)
+_AT_A_GLANCE = _table("overview", _maker("tables.benchmark:write_overview"))
 
 
 def _folded(anchor: str, heading: str, group: str, *items: Item) -> Part:

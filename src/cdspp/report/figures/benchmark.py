@@ -335,7 +335,6 @@ def _name_axis(axes: Axes, title: str) -> None:
 
 
 def _inches(axes: Any) -> float:
-    """Return the approximate width of a panel."""
     spec = axes.get_subplotspec()
     ratios = spec.get_gridspec().get_width_ratios()
     share = float(ratios[spec.colspan.start] / sum(ratios))
