@@ -12,7 +12,7 @@ from support.claim_data import LUCK, Check, check_of, curve_of, evidence, times
 
 from cdspp.analysis.verdicts import TOO_FEW
 from cdspp.paper.checks import (
-    CONTRARY,
+    CONTRADICTED,
     SUPPORTED,
     Evidence,
     NotTestable,
@@ -38,7 +38,7 @@ def along(parameter: str, levels: Mapping[float, float], **others: float) -> Evi
     ("trials", "holds", "opposite", "word"),
     [
         (5, True, False, SUPPORTED),
-        (5, False, True, CONTRARY),
+        (5, False, True, CONTRADICTED),
         (5, False, False, TOO_FEW),
         (4, True, False, TOO_FEW),
         (4, False, True, TOO_FEW),
@@ -67,7 +67,7 @@ def test_an_interval_that_includes_zero_settles_nothing() -> None:
 
 def test_an_interval_below_zero_is_contradicted() -> None:
     verdict, numbers = SUPERIOR(evidence({"cdspp": 0.7 + LUCK, "svm-t": 0.8}))
-    assert verdict == CONTRARY
+    assert verdict == CONTRADICTED
     assert ": a gain of −9.5 points (95 % interval −" in numbers
 
 
@@ -112,7 +112,7 @@ def test_a_method_is_the_best_where_it_beats_the_best_complete_row() -> None:
     )
 
 
-@pytest.mark.parametrize(("best", "word"), [(0.8, TOO_FEW), (0.9, CONTRARY)])
+@pytest.mark.parametrize(("best", "word"), [(0.8, TOO_FEW), (0.9, CONTRADICTED)])
 def test_a_method_that_another_equals_or_beats_is_not_the_best(
     best: float, word: str
 ) -> None:
@@ -132,7 +132,7 @@ def test_means_within_a_point_are_flat_whatever_lies_outside_the_range() -> None
 def test_means_more_than_a_point_apart_are_not_flat() -> None:
     known = along("alpha", {10: 0.80, 100: 0.811})
     verdict, numbers = FLAT(known)
-    assert verdict == CONTRARY
+    assert verdict == CONTRADICTED
     assert "1.1 points apart" in numbers
 
 
@@ -166,7 +166,7 @@ def test_an_accuracy_that_ends_higher_than_it_begins_rises() -> None:
 def test_an_accuracy_that_falls_in_place_of_rising_is_contradicted() -> None:
     known = along("labels", {1: 0.7, 3: 0.5})
     verdict, numbers = RISING(known)
-    assert verdict == CONTRARY
+    assert verdict == CONTRADICTED
     assert "at 3; a change of −20.0 points" in numbers
 
 
@@ -183,7 +183,7 @@ def test_a_gain_over_a_rival_may_fall() -> None:
         "9; a change of −8.0 points (95 % interval −8.0 to −8.0), as claimed in 2 of 2 "
         "steps, 2 tasks, 5 trials.",
     )
-    assert GAIN(known).verdict == CONTRARY
+    assert GAIN(known).verdict == CONTRADICTED
 
 
 def test_values_that_a_task_lacks_and_trials_that_a_value_lacks_are_left_out() -> None:
@@ -212,7 +212,7 @@ def test_the_cheapest_takes_less_than_every_whole_rival() -> None:
 def test_cheaper_rivals_are_named() -> None:
     seconds = {"dama": 5.0, "cdls": 35.0, "cdspp": 10.0}
     numbers = "CDSPP 10 s; cheaper are DAMA (0.5 ×), of 2 rivals, 5 trials."
-    assert CHEAPEST(times(seconds)) == (CONTRARY, numbers)
+    assert CHEAPEST(times(seconds)) == (CONTRADICTED, numbers)
 
 
 def test_the_seconds_of_four_trials_settle_nothing() -> None:

@@ -9,13 +9,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 from support.report_data import make_plan
 from support.score_data import Cells, as_frame
 
-from cdspp.core.errors import DataError
+from cdspp.core.yaml_files import read_yaml
 from cdspp.methods import make, option_defaults
-from cdspp.paper.effects import build_deviation_table, measure_effects, read_deviations
+from cdspp.paper.effects import build_deviation_table, measure_effects
 from cdspp.report.tables.table import Table
 from cdspp.study.plan import BenchmarkPlan
 
@@ -43,7 +42,7 @@ NO_SWITCH = {
 
 @pytest.fixture(scope="module")
 def shipped(repository: Path) -> list[Mapping[str, Any]]:
-    return read_deviations(repository / "resources" / "paper" / "deviations.yaml")
+    return read_yaml(repository / "resources" / "paper" / "deviations.yaml")
 
 
 def plan_of(
@@ -106,25 +105,21 @@ def test_the_switches_that_a_study_may_name_are_there(
 
 
 @pytest.mark.parametrize(
-    ("entries", "message"),
+    ("name", "required", "optional"),
     [
-        ([{**NO_CENTRING, "defualt": "code"}], "no-centring"),
-        ([{**NO_CENTRING, "default": "author"}], "code, paper, neither"),
-        ([NO_CENTRING, NO_CENTRING], "once: no-centring"),
-        (
-            [{name: NO_CENTRING[name] for name in NO_CENTRING if name != "code"}],
-            "no-centring: .*keys",
-        ),
+        ("deviations", "id method topic paper code default options", "unchecked"),
+        ("choices", "id methods topic printed otherwise", "options without"),
     ],
-    ids=["unknown key", "unknown default", "name given twice", "missing key"],
 )
-def test_a_wrong_list_is_refused_by_name(
-    entries: list[dict[str, Any]], message: str, tmp_path: Path
+def test_the_shipped_lists_have_each_entry_once_with_its_keys(
+    name: str, required: str, optional: str, repository: Path
 ) -> None:
-    path = tmp_path / "deviations.yaml"
-    path.write_text(yaml.safe_dump(entries))
-    with pytest.raises(DataError, match=message):
-        read_deviations(path)
+    entries = read_yaml(repository / "resources" / "paper" / f"{name}.yaml")
+    assert len({entry["id"] for entry in entries}) == len(entries)
+    for entry in entries:
+        keys = set(required.split())
+        assert keys <= entry.keys() <= keys | set(optional.split()), entry["id"]
+        assert entry.get("default", "code") in ("code", "paper", "neither")
 
 
 def test_an_effect_is_setting_minus_main_run_on_equal_trials_and_tasks() -> None:

@@ -11,7 +11,7 @@ import pytest
 from support.claim_data import Check, check_of, evidence
 
 from cdspp.analysis.verdicts import TOO_FEW
-from cdspp.paper.checks import CONTRARY, SUPPORTED, Evidence, NotTestable
+from cdspp.paper.checks import CONTRADICTED, SUPPORTED, Evidence, NotTestable
 
 # Five trials; a difference of SHAKY trials has a standard error of 2.5 points.
 FLAT = np.zeros(5)
@@ -50,7 +50,7 @@ def test_a_source_that_hurts_or_makes_no_difference_contradicts_transfer(
     alone: float, word: str
 ) -> None:
     verdict, numbers = TRANSFER(evidence({"cdspp": FLAT + 0.8, "target-only": alone}))
-    assert verdict == CONTRARY
+    assert verdict == CONTRADICTED
     assert word in numbers
     assert numbers.endswith(" 5 trials.")
 
@@ -81,7 +81,7 @@ def test_transfer_is_a_claim_of_cdspp_whatever_the_reference_of_a_study() -> Non
 def test_class_noise_is_refuted_by_one_method_that_is_better_with_its_source() -> None:
     rows = methods(NOISE, dama=0.0, cdspp=0.03) | methods(ALONE, cdspp=0.05)
     verdict, numbers = NOISE_DOES(evidence(rows))
-    assert verdict == CONTRARY
+    assert verdict == CONTRADICTED
     assert numbers == (
         "On 5 trials, of 2 methods, better with the real source: 1 (CDSPP +3.0); "
         "equal: 1; better with class noise: 0. Better with the real source than "
@@ -112,14 +112,14 @@ SOME = 0.03 + 0.4 * SHAKY
 
 def test_of_several_methods_each_must_be_surer() -> None:
     one = methods(NOISE, cdspp=SOME)
-    assert NOISE_DOES(evidence(one)).verdict == CONTRARY
+    assert NOISE_DOES(evidence(one)).verdict == CONTRADICTED
     more = methods(NOISE, cdspp=SOME, dama=0.0, pa=0.0, tit=0.0)
     assert NOISE_DOES(evidence(more)).verdict == SUPPORTED
 
 
 def test_without_a_source_the_gain_over_the_baseline_is_told_by_method() -> None:
     verdict, numbers = WITHOUT_SOURCE(evidence(methods(ALONE, dama=0.0, cdspp=0.05)))
-    assert verdict == CONTRARY
+    assert verdict == CONTRADICTED
     assert numbers == (
         "On 5 trials, gain over SVM_t without a source, out of that with one: DAMA "
         "+20.0 of +20.0, CDSPP +15.0 of +20.0."
@@ -221,7 +221,7 @@ def test_noise_transfers_where_most_methods_do_better_with_it() -> None:
 
 def test_noise_does_not_transfer_where_no_method_does_better_with_it() -> None:
     rows = in_states(dama=(0.7, 0.7), pa=(0.6, 0.7), tit=(0.7 + SHAKY, 0.7))
-    assert OVER_NONE(evidence(rows)).verdict == CONTRARY
+    assert OVER_NONE(evidence(rows)).verdict == CONTRADICTED
     open_ = in_states(dama=(0.7 + SHAKY, 0.7), pa=(0.6, 0.7))
     assert OVER_NONE(evidence(open_)).verdict == TOO_FEW
 
@@ -244,7 +244,7 @@ def test_collapsed_methods_and_short_ones_gain_nothing_with_noise() -> None:
     rows = in_states(dama=(0.9, 0.7), pa=(short, 0.7), tit=(0.7, 0.7))
     fallen = {(NOISE, "dama"): {"a_b": [1, 2], "b_a": [1, 2]}}
     verdict, numbers = OVER_NONE(evidence(rows, collapsed=fallen))
-    assert (verdict, "none: TIT +0.0;" in numbers) == (CONTRARY, True)
+    assert (verdict, "none: TIT +0.0;" in numbers) == (CONTRADICTED, True)
     assert numbers.endswith("significantly better: 0 of 1; collapsed: DAMA.")
     alone = OVER_NONE(evidence(in_states(pa=(short, 0.7))))
     assert (alone.verdict, "PA +20.0" in alone.numbers) == (TOO_FEW, True)

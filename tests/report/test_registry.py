@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 from inspect import signature
+from pathlib import Path
 
 from support.report_data import make_plan
 from support.score_data import curve_entry, curve_plan
 
 from cdspp.core.discovery import load_function
-from cdspp.report.registry import KINDS, item_jobs, names_of_kind, page_parts
+from cdspp.report.registry import KINDS, RULE, item_jobs, names_of_kind, page_parts
+from cdspp.report.tables.table import marks_legend
 from cdspp.study.files import INPUTS
 
 
@@ -134,7 +136,17 @@ def test_every_caption_of_a_figure_has_trials_and_labels() -> None:
     assert len(figures) == 9
     said = "Digits: 10 trials, 20 source and 3 target labels per class."
     assert [name for name, text in figures.items() if said not in text] == []
-    curves = {
-        name for name, text in figures.items() if "mean over 3 to 5 trials" in text
-    }
+    curves = {name for name, text in figures.items() if "over 3 to 5 trials" in text}
     assert curves == {"labels_digits", "sensitivity_digits"}
+
+
+def test_the_documentation_states_the_rule_of_the_page(repository: Path) -> None:
+    text = (repository / "docs" / "source-help.md").read_text(encoding="utf-8")
+    shown = " ".join(text.split())
+    assert all(f"* **{verdict}**: {rule}" in shown for verdict, rule in RULE.items())
+
+
+def test_marks_after_names_of_methods_are_explained_if_there_are_any() -> None:
+    assert marks_legend(["SVM_t*", "CDSPP"]) == "* supervised."
+    assert marks_legend(["HFA*†", "A*B"]) == "* supervised; † shortened run."
+    assert marks_legend(["CDSPP"]) == ""

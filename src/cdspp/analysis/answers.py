@@ -2,13 +2,12 @@
 
 import math
 from collections import Counter
-from collections.abc import Mapping
 from typing import Any
 
 import pandas as pd
 
 from cdspp.analysis import source_help, verdicts
-from cdspp.core.names import ALONE, AVERAGE, CLASS_NOISE, MATCHED
+from cdspp.core.names import ALONE, AVERAGE, MATCHED
 from cdspp.core.wording import in_points, sentence
 
 _OVER = {
@@ -31,7 +30,7 @@ _SENTENCES = {
     ),
 }
 # Verdicts in the order of sentences and tables.
-WORDS = (*verdicts.STATEMENTS, verdicts.TOO_FEW, verdicts.COLLAPSED)
+VERDICT_ORDER = (*verdicts.STATEMENTS, verdicts.TOO_FEW, verdicts.COLLAPSED)
 
 
 def interval_text(gain: verdicts.PairedGain) -> str:
@@ -70,15 +69,15 @@ def reference_answer(comparisons: pd.DataFrame) -> str:
     return f"{answered} With hyper-parameters selected on the labelled rows, {other}"
 
 
-def _answer(ours: pd.DataFrame, default: pd.DataFrame) -> str:
-    average, counts = source_help.on_average(ours), tally(ours)
+def _answer(comparisons: pd.DataFrame, default: pd.DataFrame) -> str:
+    average, counts = source_help.on_average(comparisons), tally(comparisons)
     text = _SENTENCES[verdict_of(average)].format(default["display_name"].iloc[0])
     text = f"{text}{_numbers(average)}."
     if counts.total() < 2:
         return text
     titles = {verdicts.COLLAPSED: "collapsed or diverged fits"}
-    found = [word for word in WORDS if counts[word]]
-    tasks = ", ".join(f"{titles.get(word, word)} on {counts[word]}" for word in found)
+    names = [word for word in VERDICT_ORDER if counts[word]]
+    tasks = ", ".join(f"{titles.get(word, word)} on {counts[word]}" for word in names)
     return f"on average over {counts.total()} tasks {text} Task by task: {tasks}."
 
 
@@ -87,10 +86,10 @@ def without_source(comparisons: pd.DataFrame) -> list[str]:
     parts = []
     for group in source_help.by_default(comparisons):
         average = source_help.on_average(group)
-        found = gain_without_source(average[average["trials"] >= verdicts.MIN_TRIALS])
-        if found is not None:
-            alone, whole = (in_points(gain, sign=True) for gain in found)
-            parts.append(f"{average['display_name'].iloc[0]} {alone} of {whole}")
+        gains = gain_without_source(average[average["trials"] >= verdicts.MIN_TRIALS])
+        if gains is not None:
+            without, total = (in_points(gain, sign=True) for gain in gains)
+            parts.append(f"{average['display_name'].iloc[0]} {without} of {total}")
     return parts
 
 
@@ -117,10 +116,10 @@ def _numbers(average: pd.DataFrame) -> str:
     hardest = str(average["hardest"].iloc[0])
     if verdict == verdicts.DEPENDS:
         first, rival = average.iloc[0], rows.get(ALONE) or rows[hardest]
-        over = "no source" if rival.rival == ALONE else rival.rival
+        name = "no source" if rival.rival == ALONE else rival.rival
         gains = (rival.gain, rival.balanced_gain)
         plain, balanced = (in_points(gain, sign=True) for gain in gains)
-        words = f"{first['accuracy_verdict']} by accuracy ({plain} points over {over})"
+        words = f"{first['accuracy_verdict']} by accuracy ({plain} points over {name})"
         others = f"{first['balanced_verdict']} by balanced accuracy ({balanced} points)"
         return f": {words}, {others}"
     parts = [
@@ -131,28 +130,5 @@ def _numbers(average: pd.DataFrame) -> str:
     ]
     text = f": {', '.join(parts)}" if parts else ""
     if verdict == verdicts.UNDECIDED:
-        detectable = float(average["detectable"].iloc[0])
-        largest = 1 - float(average[average["state"]]["rival_accuracy"].max())
-        if detectable > largest:
-            text += "; there is no room for a gain that these trials would detect"
-        else:
-            text += f"; {verdicts.detectable_text(detectable)}"
-    return text + _remarks(rows)
-
-
-def _remarks(rows: Mapping[Any, Any]) -> str:
-    """Return a remark if both forms of no source disagree, or noise helps as much."""
-    alone, matched, noise = map(rows.get, (ALONE, MATCHED, CLASS_NOISE))
-    text, helps = "", verdicts.HELPS
-    pairs = {row.pair for row in (alone, matched) if row}
-    if len(pairs) == 2 and pairs & {helps, verdicts.HURTS}:
-        text = (
-            ". The two forms of no source disagree: only matched class sizes leave the "
-            "regularisation and the class shares as they are with the source"
-        )
-    if alone and noise and alone.pair == helps and noise.pair != helps:
-        other = "whether it is better than noise with classes is open"
-        if noise.pair in (verdicts.EQUAL, verdicts.HURTS):
-            other = "noise with classes does as well"
-        text += f". It is better than no source, but {other}"
+        text += f"; {verdicts.detectable_text(average['detectable'].iloc[0])}"
     return text

@@ -135,5 +135,5 @@ def best_bet(posteriors: Mapping[str, Posterior]) -> str:
 
 def evidence(bet: str, gain: Posterior) -> str:
     """Return the evidence for a bet, from the distance of its gain to zero."""
-    sure = gain.probability if bet != TARGET_ONLY else 1 - gain.probability
-    return LIKELY if sure >= LIKELY_FROM else OPEN
+    certainty = gain.probability if bet != TARGET_ONLY else 1 - gain.probability
+    return LIKELY if certainty >= LIKELY_FROM else OPEN

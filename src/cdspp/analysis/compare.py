@@ -128,25 +128,25 @@ default="standardise"
     7 source states: 6 for two classes, 8 with a bridge.
     """
     problem = Problem.of(X, y, source, scale)
-    named = [name_of(method) for method in methods or ()]
-    candidates = [*dict.fromkeys([*bets.default_candidates(problem.bridge), *named])]
+    extra = [name_of(method) for method in methods or ()]
+    candidates = [*dict.fromkeys([*bets.default_candidates(problem.bridge), *extra])]
     _check(candidates, repeats, problem)
     n_folds = repeats if problem.fewest > 1 else 0
     folds = make_folds(problem, n_folds, test_share, max_rows, seed)
     runs = HoldOuts(problem, folds, scale, max_rows, seed)
     for name in candidates:
         progress(_forecast(runs, name, n_folds + 1))
-    gains, done = _gains(runs, candidates)
-    found = _bet(runs, gains, done, labelled)
+    gains, n_repeats = _gains(runs, candidates)
+    found = _bet(runs, gains, n_repeats, labelled)
     if why and n_folds:
-        tested = named or dict.fromkeys([*candidates, *usual_methods(problem)])
+        tested = extra or dict.fromkeys([*candidates, *usual_methods(problem)])
         found = _with_explanation(runs, found, [*tested], (margin, wanted), progress)
     first = "# first write the labels of these rows into y\n" if found.test else ""
     steps = [first + python_lines(found.best_bet, scale)]
     if found.can_be_settled:
-        how = "" if scale == names.STANDARDISE else f", scale={scale!r}"
-        steps.append(_TO_SETTLE.format(how))
-    notes = *runs.notes(), *_degenerate_note(runs, found), *_scale_note(runs, done)
+        scale_option = "" if scale == names.STANDARDISE else f", scale={scale!r}"
+        steps.append(_TO_SETTLE.format(scale_option))
+    notes = *runs.notes(), *_degenerate_note(runs, found), *_scale_note(runs, n_repeats)
     return replace(found, next_steps=tuple(steps), note="; ".join(notes))
 
 
@@ -160,60 +160,60 @@ def _gains(runs: HoldOuts, names: Sequence[str]) -> tuple[dict[str, Posterior], 
     others = (name for name in names if name != TARGET_ONLY)
     priors = {name: bets.PRIORS[bets.information(name, bridge)] for name in others}
     means: list[list[float]] = []
-    found = {name: bets.posterior([], prior) for name, prior in priors.items()}
-    for done in range(1, len(runs.folds) + 1):
-        alone = runs.correct(Fit(TARGET_ONLY), done)
+    posteriors = {name: bets.posterior([], prior) for name, prior in priors.items()}
+    for n_repeats in range(1, len(runs.folds) + 1):
+        target_only = runs.correct(Fit(TARGET_ONLY), n_repeats)
         for name, prior in priors.items():
-            gains = differences(runs.correct(Fit(name), done), alone)
-            found[name] = bets.posterior(gains, prior)
-        means.append([gain.mean for gain in found.values()])
-        if done >= MIN_TRIALS + LAST_REPEATS:
-            moved = np.abs(np.subtract(means[-1], means[-1 - LAST_REPEATS]))
-            if moved.max() < SETTLED_MEAN:
+            gains = differences(runs.correct(Fit(name), n_repeats), target_only)
+            posteriors[name] = bets.posterior(gains, prior)
+        means.append([gain.mean for gain in posteriors.values()])
+        if n_repeats >= MIN_TRIALS + LAST_REPEATS:
+            changes = np.abs(np.subtract(means[-1], means[-1 - LAST_REPEATS]))
+            if changes.max() < SETTLED_MEAN:
                 break
-    return found, len(means)
+    return posteriors, len(means)
 
 
 def differences(ours: Floats, theirs: Floats) -> Floats:
     """Return, by labelled row, the mean difference over repeats; NaN if untested."""
-    both = ours - theirs
-    tested = np.isfinite(both).sum(axis=0)
-    total: Floats = np.nansum(both, axis=0)
-    found = np.full(len(total), np.nan)
-    np.divide(total, tested, out=found, where=tested > 0)
-    return found
+    gains = ours - theirs
+    tested = np.isfinite(gains).sum(axis=0)
+    total: Floats = np.nansum(gains, axis=0)
+    means = np.full(len(total), np.nan)
+    np.divide(total, tested, out=means, where=tested > 0)
+    return means
 
 
 def _bet(
-    runs: HoldOuts, gains: Mapping[str, Posterior], done: int, labelled: Labelled
+    runs: HoldOuts, gains: Mapping[str, Posterior], n_repeats: int, labelled: Labelled
 ) -> Comparison:
     problem = runs.problem
     names = (*gains, TARGET_ONLY)
-    shares = {name: runs.degenerate(Fit(name), done) for name in names}
+    shares = {name: runs.degenerate(Fit(name), n_repeats) for name in names}
     usable = {name: g for name, g in gains.items() if shares[name] <= MOST_COLLAPSED}
     candidate = bet = bets.best_bet(usable)
     if bet == TARGET_ONLY:
         with_source = [name for name in gains if method_class(name).uses_source]
-        chosen = [name for name in with_source if name in usable] or with_source
-        candidate = max(chosen, key=lambda name: gains[name].mean)
-    sure = bets.evidence(bet, gains[candidate]) if done else bets.OPEN
+        eligible = [name for name in with_source if name in usable] or with_source
+        candidate = max(eligible, key=lambda name: gains[name].mean)
+    strength = bets.evidence(bet, gains[candidate]) if n_repeats else bets.OPEN
     rows, test, disagreement = _rows_to_label(runs, candidate, labelled)
     if test is not None and test.winner is not None:
-        bet, sure = (candidate, TARGET_ONLY)[test.winner], bets.SETTLED
-    held_out = _held_out(runs, [Fit(name) for name in shares], done)
+        bet, strength = (candidate, TARGET_ONLY)[test.winner], bets.SETTLED
+    held_out = _held_out(runs, [Fit(name) for name in shares], n_repeats)
     return Comparison(
         best_bet=bet,
         candidate=candidate,
         posterior=gains[candidate],
-        evidence=sure,
+        evidence=strength,
         disagreement=disagreement,
         candidates=_candidates(held_out, usable, problem.bridge),
-        accuracies=pd.DataFrame(held_out.accuracies() if done else ()),
+        accuracies=pd.DataFrame(held_out.accuracies() if n_repeats else ()),
         rows_to_label=rows,
         n_labelled=len(problem.labelled),
         n_unlabelled=len(problem.unlabelled),
         fewest=problem.fewest,
-        repeats=done,
+        repeats=n_repeats,
         two_classes=problem.two_classes,
         test=test,
     )
@@ -227,26 +227,26 @@ def _rows_to_label(
     If a method fails there are none, and the share is NaN.
     """
     problem, test = runs.problem, None
-    given = [labelled] if isinstance(labelled, pd.DataFrame) else [*(labelled or ())]
-    drawn = pd.DataFrame()
-    for rows in (*given, None):
+    earlier = [labelled] if isinstance(labelled, pd.DataFrame) else [*(labelled or ())]
+    table = pd.DataFrame()
+    for rows in (*earlier, None):
         first, second = (runs.label_all(problem, n) for n in (candidate, TARGET_ONLY))
         if first is None or second is None:
-            return drawn, test, math.nan
-        drawn = draw_rows(problem, {candidate: first, TARGET_ONLY: second}, runs.seed)
+            return table, test, math.nan
+        table = draw_rows(problem, {candidate: first, TARGET_ONLY: second}, runs.seed)
         if rows is not None:
-            places, labels, test = read_labelled(rows, drawn, problem)
+            places, labels, test = read_labelled(rows, table, problem)
             codes = problem.codes.copy()
             codes[places] = labels
             problem = replace(problem, codes=codes)
-    return drawn, test, len(drawn) / max(len(problem.unlabelled), 1)
+    return table, test, len(table) / max(len(problem.unlabelled), 1)
 
 
-def _held_out(runs: HoldOuts, fits: Sequence[Fit], done: int) -> HeldOut:
+def _held_out(runs: HoldOuts, fits: Sequence[Fit], n_repeats: int) -> HeldOut:
     return HeldOut(
         classes=runs.problem.codes[runs.problem.labelled],
-        right={fit: runs.correct(fit, done) for fit in fits},
-        collapsed={fit: runs.degenerate(fit, done) for fit in fits},
+        right={fit: runs.correct(fit, n_repeats) for fit in fits},
+        collapsed={fit: runs.degenerate(fit, n_repeats) for fit in fits},
         bridge=runs.problem.bridge,
     )
 
@@ -323,13 +323,13 @@ def _degenerate_note(runs: HoldOuts, comparison: Comparison) -> Iterator[str]:
     yield text if other == runs.scale else f"{text}; try the scale {other}"
 
 
-def _scale_note(runs: HoldOuts, done: int) -> Iterator[str]:
+def _scale_note(runs: HoldOuts, n_repeats: int) -> Iterator[str]:
     """Yield scales with which the reference is expected to gain a point or more."""
     fit = Fit(TARGET_ONLY)
-    standard = done and runs.scale == names.STANDARDISE
+    standard = n_repeats and runs.scale == names.STANDARDISE
     for scale in (names.UNIT, names.NO_SCALE) if standard else ():
         other = replace(runs, scale=scale, failures={}, _correct={})
-        gains = differences(other.correct(fit, done), runs.correct(fit, done))
+        gains = differences(other.correct(fit, n_repeats), runs.correct(fit, n_repeats))
         gain = bets.posterior(gains, bets.PRIORS[bets.NO_SOURCE]).mean
         if gain >= bets.LEAST_GAIN:
             points = f"{in_points(gain, sign=True)} points"
@@ -350,32 +350,32 @@ def usual_methods(problem: Problem) -> list[str]:
     of two other families, and those that benefit most from a bridge.
     """
     size = problem.size()
-    known = {name: method_class(name) for name in available()}
-    alone = [name for name, cls in known.items() if cls.without_source_of]
-    whole = [known[name].without_source_of for name in alone]
+    classes = {name: method_class(name) for name in available()}
+    forms = [name for name, cls in classes.items() if cls.without_source_of]
+    full_methods = [classes[name].without_source_of for name in forms]
     baselines = [
         name
-        for name, cls in known.items()
+        for name, cls in classes.items()
         if cls.supervised and not cls.uses_source and cls.in_compare
     ]
     family = {  # module or package of `cdspp.methods`
         name: cls.__module__.removeprefix("cdspp.methods.").partition(".")[0]
-        for name, cls in known.items()
+        for name, cls in classes.items()
     }
-    own = {family[name] for name in (*baselines, *whole)}
+    covered_families = {family[name] for name in (*baselines, *full_methods)}
     rivals = [
         name
-        for name, cls in known.items()
-        if family[name] not in own
+        for name, cls in classes.items()
+        if family[name] not in covered_families
         and cls.in_compare
         and not (cls.transductive or cls.needs_torch or cls.bridges)
     ]
-    rivals.sort(key=lambda name: fit_cost(known[name], size).seconds)
+    rivals.sort(key=lambda name: fit_cost(classes[name], size).seconds)
     families: dict[str, str] = {}
     for name in rivals:
         families.setdefault(family[name], name)
     bridged = [name for kind in problem.bridge for name in BRIDGE_METHODS[kind]]
-    return [*baselines, *whole, *list(families.values())[:2], *bridged, *alone]
+    return [*baselines, *full_methods, *list(families.values())[:2], *bridged, *forms]
 
 
 def _check(methods: Sequence[str], repeats: int, problem: Problem) -> None:
@@ -388,7 +388,7 @@ def _check(methods: Sequence[str], repeats: int, problem: Problem) -> None:
             fault = "labels only the rows of its fit, and held-out rows are in no fit"
             raise DataError(f"compare: {name} {fault}. Choose another method.")
         if cls.needs_bridge and not cls.bridges & problem.bridge.keys():
-            wanted = f"{' or '.join(sorted(cls.bridges))} of the source"
-            fault = f"needs {wanted}, but there are none"
+            bridge_names = f"{' or '.join(sorted(cls.bridges))} of the source"
+            fault = f"needs {bridge_names}, but there are none"
             remedy = "Add them, or leave the method out."
             raise DataError(f"compare: {name} {fault}. {remedy}")

@@ -3,7 +3,6 @@
 import math
 import textwrap
 from dataclasses import dataclass
-from html import escape
 from typing import Any
 
 import pandas as pd
@@ -133,8 +132,8 @@ class Comparison:
         interval = f"({100 * bets.LEVEL:.0f} % interval {low} to {high})"
         numbers = f"{in_points(self.expected_gain, sign=True)} points {interval}"
         better = f"better with a probability of {100 * self.probability:.0f} %"
-        how = "with the source" if self.uses_source else "without the source"
-        bet = f"Best bet: {name}, {how}"
+        source_use = "with the source" if self.uses_source else "without the source"
+        bet = f"Best bet: {name}, {source_use}"
         if self.test is not None and self.evidence == SETTLED:
             before = f"the expected gain of {other} over target-only was {numbers}"
             return f"{bet}: your labels say so. Before them, {before}."
@@ -162,8 +161,8 @@ class Comparison:
             return f"{text}, {why}, and {figures}; {differ}."
         rows = counted(self.n_labelled, "labelled row")
         risk = f"a probability of {100 * self.posterior.loss:.0f} %"
-        lost = f" It loses {100 * bets.LEAST_GAIN:.0f} point or more with {risk}."
-        return f"{text}, from {rows}; {differ}.{lost if self.uses_source else ''}"
+        loss_text = f" It loses {100 * bets.LEAST_GAIN:.0f} point or more with {risk}."
+        return f"{text}, from {rows}; {differ}.{loss_text if self.uses_source else ''}"
 
     def _test_words(self, test: SignTest) -> str:
         names = [self.candidate, TARGET_ONLY]
@@ -223,18 +222,6 @@ class Comparison:
         why = [self.explanation.finding] if self.explanation else []
         return "\n\n".join([*parts, "\n\n".join(steps), *why, *self.remarks])
 
-    def _repr_html_(self) -> str:
-        heading, *lines = self.grid()
-        frame = pd.DataFrame(lines, columns=heading)
-        answer = "<br>".join(map(escape, self.lines))
-        leads = zip(("To deploy it:", "To settle it:"), self.next_steps, strict=False)
-        steps = "".join(
-            f"<p>{lead}</p><pre><code>{escape(step)}</code></pre>"
-            for lead, step in leads
-        )
-        remarks = "".join(f"<p>{escape(text)}</p>" for text in self.remarks)
-        return f"<p>{answer}</p>{frame.to_html(index=False)}{steps}{remarks}"
-
     def to_frame(self) -> pd.DataFrame:
         """Return the candidates as a data frame, the bet marked by `best_bet`."""
         bet = self.candidates["method"] == self.best_bet
@@ -276,12 +263,12 @@ class Comparison:
         """
         import matplotlib.pyplot as plt
 
-        drawn = self.candidates[self.candidates["expected_gain"].notna()][::-1]
+        candidates = self.candidates[self.candidates["expected_gain"].notna()][::-1]
         if axes is None:
-            _, axes = plt.subplots(figsize=(6.5, 1.2 + 0.4 * len(drawn)))
-        mean = 100 * drawn["expected_gain"].to_numpy()
-        ends = 100 * drawn[["low", "high"]].to_numpy().T
-        axes.errorbar(mean, drawn["display_name"], xerr=abs(ends - mean), fmt="o")
+            _, axes = plt.subplots(figsize=(6.5, 1.2 + 0.4 * len(candidates)))
+        mean = 100 * candidates["expected_gain"].to_numpy()
+        ends = 100 * candidates[["low", "high"]].to_numpy().T
+        axes.errorbar(mean, candidates["display_name"], xerr=abs(ends - mean), fmt="o")
         axes.axvline(0.0, color="grey", linewidth=0.8)
         axes.set_xlabel("expected gain over target-only, points (80 % interval)")
         axes.margins(y=0.2)
@@ -291,13 +278,13 @@ class Comparison:
 def python_lines(method: str, scale: str) -> str:
     """Return Python that fits a method and scales new rows like the fitted ones."""
     cls = method_class(method)
-    made, uses = f"cdspp.make({method!r})", cls.uses_source
+    estimator, uses = f"cdspp.make({method!r})", cls.uses_source
     if scale == names.NO_SCALE:
-        given = ", source=source" if uses else ""
-        return f"import cdspp\nmodel = {made}.fit(X, y{given})"
+        source_argument = ", source=source" if uses else ""
+        return f"import cdspp\nmodel = {estimator}.fit(X, y{source_argument})"
     module, _, scaler = SCALERS[scale].partition(".")
-    theirs = f"{scaler.format('source.X')}.fit_transform(source.X)"
-    learn = f"scaled = cdspp.SourceDomain({theirs}, source.y)"
+    source_rows = f"{scaler.format('source.X')}.fit_transform(source.X)"
+    learn = f"scaled = cdspp.SourceDomain({source_rows}, source.y)"
     if uses and cls.bridges:  # shared columns may use the source's scale
         function = f"cdspp.methods.problem.scale_domains({scale!r}, X, source)"
         learn = f"scaling, scaled = {function}"
@@ -308,5 +295,5 @@ def python_lines(method: str, scale: str) -> str:
     lines.append(f"from sklearn.{module} import {scaler.partition('(')[0]}")
     if uses:
         lines.append(learn)
-    lines.append(f"model = make_pipeline({scaler.format('X')}, {made})")
+    lines.append(f"model = make_pipeline({scaler.format('X')}, {estimator})")
     return "\n".join([*lines, f"model.fit(X, y{routed})"])

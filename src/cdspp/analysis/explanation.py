@@ -91,7 +91,7 @@ class GainByMeasure(NamedTuple):
     balanced: PairedGain
 
 
-Gains: TypeAlias = Mapping[str, Mapping[str, GainByMeasure]]
+BothGains: TypeAlias = Mapping[str, Mapping[str, GainByMeasure]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,15 +110,15 @@ class HeldOut:
     @cached_property
     def no_source(self) -> dict[str, Floats]:
         """Correctness by row of methods without source or bridge that mostly ran."""
-        found = {}
+        correctness = {}
         for fit, right in self.right.items():
             cls = method_class(fit.method)
-            alone = fit.state == (ALONE if cls.uses_source else REAL)
+            without_source = fit.state == (ALONE if cls.uses_source else REAL)
             # Without a source, a bridge joins the target to itself.
-            usable = alone and not (cls.bridges or self.unusable(fit))
+            usable = without_source and not (cls.bridges or self.unusable(fit))
             if usable and self.by_row(right)[0].size >= verdicts.MIN_TRIALS:
-                found[fit.method] = right
-        return found
+                correctness[fit.method] = right
+        return correctness
 
     @cached_property
     def best_no_source(self) -> str:
@@ -128,11 +128,11 @@ class HeldOut:
 
     def over_no_source(self, method: str) -> dict[str, GainByMeasure]:
         """Return the gains of a method with the source over others without one."""
-        ours = self.right[Fit(method)]
+        own_right = self.right[Fit(method)]
         others = {
             name: right for name, right in self.no_source.items() if name != method
         }
-        return {name: self.gains(ours, other) for name, other in others.items()}
+        return {name: self.gains(own_right, other) for name, other in others.items()}
 
     def unusable(self, fit: Fit) -> bool:
         """Return whether too many fits are degenerate or failed."""
@@ -159,22 +159,22 @@ class HeldOut:
 
     def by_row(self, values: Floats) -> tuple[Floats, Int]:
         """Return means over the repeats that hold a row out, and the rows' classes."""
-        ran = np.isfinite(values).any(axis=0)
-        return np.nanmean(values[:, ran], axis=0), self.classes[ran]
+        tested = np.isfinite(values).any(axis=0)
+        return np.nanmean(values[:, tested], axis=0), self.classes[tested]
 
     def accuracies(self) -> Iterator[dict[str, object]]:
         """Yield by fit the mean over rows, its interval, and the share of collapses."""
         for fit, right in self.right.items():
             repeats = right[np.isfinite(right).any(axis=1)]
-            whole = self.gains(right, np.zeros_like(right)).plain
+            accuracy = self.gains(right, np.zeros_like(right)).plain
             yield {
                 "method": fit.method,
                 "display_name": method_class(fit.method).display_name,
                 "state": fit.state,
-                "mean": whole.gain,
+                "mean": accuracy.gain,
                 "sd": mean_sd(np.nanmean(repeats, axis=1))[1],
-                "low": max(whole.low, 0.0),
-                "high": min(whole.high, 1.0),
+                "low": max(accuracy.low, 0.0),
+                "high": min(accuracy.high, 1.0),
                 "repeats": len(repeats),
                 "collapsed": self.collapsed[fit],
             }
@@ -233,20 +233,20 @@ def shrunken_gain(gain: PairedGain) -> PairedGain:
 
 
 def _verdicts(
-    held_out: HeldOut, own: Gains, over_no_source: Gains, margin: float
+    held_out: HeldOut, by_state: BothGains, over_no_source: BothGains, margin: float
 ) -> pd.DataFrame:
     """Return verdicts of all methods together: Holm's correction covers all of them."""
-    unusable = [any(map(held_out.unusable, held_out.states(name))) for name in own]
-    every = {name: {**own[name], **over_no_source[name]} for name in own}
-    judged = [_by_measure(gains, margin, unusable) for gains in (own, every)]
+    unusable = [any(map(held_out.unusable, held_out.states(name))) for name in by_state]
+    every = {name: {**by_state[name], **over_no_source[name]} for name in by_state}
+    decisions = [_by_measure(gains, margin, unusable) for gains in (by_state, every)]
     p_worse = []  # than any one method without a source
-    for name in own:
+    for name in by_state:
         gains = over_no_source[name].values()
         worst = [max(g.p_below for g in both) for both in gains]
-        known = [len(worst) * p for p in worst if not math.isnan(p)]
-        p_worse.append(min([1.0, *known]))
+        p_values = [len(worst) * p for p in worst if not math.isnan(p)]
+        p_worse.append(min([1.0, *p_values]))
     records = []
-    rows = zip(own, unusable, *judged, verdicts.holm(p_worse), strict=True)
+    rows = zip(by_state, unusable, *decisions, verdicts.holm(p_worse), strict=True)
     for name, degenerate, over_own, use, p_lost in rows:
         verdict = verdicts.joint_verdict(*(each.name for each in over_own))
         if degenerate:
@@ -272,25 +272,25 @@ def _verdicts(
 
 
 def _by_measure(
-    gains: Gains, margin: float, unusable: Sequence[bool]
+    gains: BothGains, margin: float, unusable: Sequence[bool]
 ) -> list[tuple[Verdict, ...]]:
-    judged = []
-    for at in (0, 1):
-        own = [{key: both[at] for key, both in each.items()} for each in gains.values()]
-        judged.append(verdicts.decide_all(own, margin=margin, collapsed=unusable))
-    return list(zip(*judged, strict=True))
+    decisions = []
+    for i in (0, 1):
+        part = [{key: both[i] for key, both in each.items()} for each in gains.values()]
+        decisions.append(verdicts.decide_all(part, margin=margin, collapsed=unusable))
+    return list(zip(*decisions, strict=True))
 
 
 def _gains(
-    own: Gains, over_no_source: Gains, margin: float
+    over_states: BothGains, over_no_source: BothGains, margin: float
 ) -> Iterator[dict[str, object]]:
-    for method, states in own.items():
-        found = [(state, method, both.plain) for state, both in states.items()]
+    for method, states in over_states.items():
+        entries = [(state, method, both.plain) for state, both in states.items()]
         rivals = {name: both.plain for name, both in over_no_source[method].items()}
         if rivals:
             hardest = max(rivals, key=lambda name: rivals[name].p_above)
-            found.append((BEST_NO_SOURCE, hardest, rivals[hardest]))
-        for state, rival, gain in found:
+            entries.append((BEST_NO_SOURCE, hardest, rivals[hardest]))
+        for state, rival, gain in entries:
             yield {
                 "method": method,
                 "display_name": method_class(method).display_name,
@@ -310,23 +310,23 @@ def _decision_text(held_out: HeldOut, tests: Explanation, wanted: float) -> str:
     if tests.gain is not None:
         best = method_class(held_out.best_no_source).display_name
         bridges = method_class(tests.method).bridges
-        used = [phrase for kind, phrase in held_out.bridge.items() if kind in bridges]
-        through = f", through the {' and the '.join(used)}," if used else ""
+        parts = [phrase for kind, phrase in held_out.bridge.items() if kind in bridges]
+        through = f", through the {' and the '.join(parts)}," if parts else ""
         return (
             f"The source helps{through} with {name}: it gains "
             f"{interval_text(tests.gain)} over {best}, the best without a source, and "
             "it is better than in every other source state. (The gain is shrunk, "
             "because the best of several estimates is biased upwards.)"
         )
-    judged = tests.verdicts["display_name"]
-    both = [f"{word} of {counted(len(judged), 'method')}" for word in ("each", "any")]
-    each, any_ = both if len(judged) > 1 else [judged.iloc[0]] * 2
+    names = tests.verdicts["display_name"]
+    phrases = [f"{word} of {counted(len(names), 'method')}" for word in ("each", "any")]
+    every, any_method = phrases if len(names) > 1 else [names.iloc[0]] * 2
     if tests.decision == NO_SOURCE_BETTER:
         return (
-            f"The source hurts {each}, makes no difference to it, or leaves it behind "
+            f"The source hurts {every}, makes no difference to it, or leaves it behind "
             f"another method without a source, for instance {name}."
         )
-    text = f"These rows do not show that the source helps {any_}"
+    text = f"These rows do not show that the source helps {any_method}"
     return f"{text}{_power(held_out, tests, wanted)}."
 
 
@@ -339,14 +339,9 @@ def _power(held_out: HeldOut, tests: Explanation, wanted: float) -> str:
     best = method_class(held_out.best_no_source).display_name
     rows = f"{n_labelled} labelled rows"
     if limit * n_labelled < 1 - 1e-9:  # less than one row, but for rounding
-        share = "all" if limit == 0 else f"{in_points(1 - limit)} %"
-        left = "no room for a gain" if limit == 0 else "less than one row for a gain"
-        return f"; {best} is right on {share} of {rows}, which leaves {left}"
-    if least > limit:
-        even = f"even a gain of {in_points(limit)} points, all that {best} leaves"
-        text = f"; {rows} detect {even}, in less than 80 % of cases"
-    else:
-        text = f"; {rows} detect a gain of {in_points(least)} points in 80 % of cases"
+        share = f"{in_points(1 - limit)} % of {rows}"
+        return f"; {best} is right on {share}, which leaves no room for a gain"
+    text = f"; {rows} detect a gain of {in_points(least)} points in 80 % of cases"
     goal = min(limit, wanted)
     needed = math.ceil(n_labelled * (least / goal) ** 2)
     if needed > n_labelled:

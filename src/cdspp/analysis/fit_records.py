@@ -26,7 +26,7 @@ from cdspp.study.stale import read_digests
 
 RESULT_COLUMNS = (*FitKey._fields, "trial", "status", "reason", *USAGE, "selected")
 # Software that every study uses but no record lists.
-ALWAYS = ("cdspp", "snakemake")
+UNLISTED = ("cdspp", "snakemake")
 MOST_NAMED = 4  # packages or rows that a note names
 _ENTRY = re.compile(r"^@\w+\{([\w-]+),\n.*?^\}", re.DOTALL | re.MULTILINE)
 _FIELD = re.compile(r"^  (\w+) = \{(.*)\},$", re.MULTILINE)
@@ -80,12 +80,12 @@ def record_files(folder: PathLike) -> list[Path]:
 
 def mixed_versions(records: Iterable[Mapping[str, Any]]) -> str:
     """Return a message if several versions of a numeric package made fits, or ''."""
-    seen: dict[str, Counter[str]] = defaultdict(Counter)
+    counts: dict[str, Counter[str]] = defaultdict(Counter)
     for record in records:
         for name, version in numeric_versions(record.get("versions", {})).items():
-            seen[name][version] += 1
+            counts[name][version] += 1
     remedy = "repeats those of other versions, and the files they are based on"
-    return _mixed_text("Fits were made by different versions", seen, "fit", remedy)
+    return _mixed_text("Fits were made by different versions", counts, "fit", remedy)
 
 
 def mixed_devices(records: Iterable[Mapping[str, Any]]) -> str:
@@ -94,19 +94,19 @@ def mixed_devices(records: Iterable[Mapping[str, Any]]) -> str:
     for record in records:
         row = "/".join(str(record.get(name)) for name in FitKey._fields[:-1])
         rows[row][record.get("device", "")] += len(record.get("trials", ()))
-    both = {row: found for row, found in sorted(rows.items()) if PROCESSOR in found}
+    mixed = {row: counts for row, counts in sorted(rows.items()) if PROCESSOR in counts}
     fault = "Trials of one row ran on different devices, a processor and a GPU"
     remedy = "repeats those on a device other than the one that gpus requests"
-    return _mixed_text(fault, both, "trial", remedy)
+    return _mixed_text(fault, mixed, "trial", remedy)
 
 
 def _mixed_text(
-    fault: str, seen: Mapping[str, Counter[str]], noun: str, remedy: str
+    fault: str, counts_by_name: Mapping[str, Counter[str]], noun: str, remedy: str
 ) -> str:
     parts = []
-    for name, found in seen.items():
-        uses = (f"{each} ({counted(n, noun)})" for each, n in sorted(found.items()))
-        if len(found) > 1:
+    for name, counts in counts_by_name.items():
+        uses = (f"{key} ({counted(n, noun)})" for key, n in sorted(counts.items()))
+        if len(counts) > 1:
             parts.append(f"{name} {', '.join(uses)}")
     parts[MOST_NAMED:] = ["..."] if len(parts) > MOST_NAMED else []
     again = f"Running the study with -- --forceall {remedy}."
@@ -115,17 +115,17 @@ def _mixed_text(
 
 def mixed_fits_text(records: Iterable[Mapping[str, Any]]) -> str:
     """Return a note on fits of different versions or devices; empty if none differ."""
-    found = [*records]
-    return " ".join(filter(None, [mixed_versions(found), mixed_devices(found)]))
+    jobs = [*records]
+    return " ".join(filter(None, [mixed_versions(jobs), mixed_devices(jobs)]))
 
 
 def mixed_fits_note(paths: Iterable[PathLike]) -> str:
     """Return `mixed_fits_text` of the records that exist and are intact."""
-    found = []
+    jobs = []
     for path in paths:
         with suppress(DataError):
-            found.append(job_data(read_fit_record(path)))
-    return mixed_fits_text(found)
+            jobs.append(job_data(read_fit_record(path)))
+    return mixed_fits_text(jobs)
 
 
 def failure_text(results: pd.DataFrame) -> str:
@@ -159,10 +159,10 @@ class Entry(NamedTuple):
 def read_bibliography(path: PathLike) -> list[Entry]:
     """Read a BibTeX file with one field per line."""
     entries = []
-    for found in _ENTRY.finditer(Path(path).read_text(encoding="utf-8")):
-        fields = defaultdict(str, _FIELD.findall(found[0]))
+    for match in _ENTRY.finditer(Path(path).read_text(encoding="utf-8")):
+        fields = defaultdict(str, _FIELD.findall(match[0]))
         title = _normalised(fields["title"])
-        entries.append(Entry(found[1], title, fields["package"], found[0]))
+        entries.append(Entry(match[1], title, fields["package"], match[0]))
     return entries
 
 
@@ -174,8 +174,8 @@ def references_of(
     configuration = read_digests(root).configuration
     methods = records.results["method"].unique()
     datasets = dict.fromkeys(job["dataset"] for job in records.jobs)
-    own = {each["id"]: each.get("cites", "") for each in configuration["methods"]}
-    packages = {*ALWAYS, *(name for job in records.jobs for name in job["versions"])}
+    citations = {each["id"]: each.get("cites", "") for each in configuration["methods"]}
+    packages = {*UNLISTED, *(name for job in records.jobs for name in job["versions"])}
     texts = {name: docstrings_of(name) for name in methods}
     for name in datasets:
         texts[name] = json.dumps(catalogue.get(name, ""), ensure_ascii=False)
@@ -184,11 +184,11 @@ def references_of(
         if keys := cited_keys(text, entries):
             cited |= keys
         else:
-            reference = own.get(name) or "no publication known to this program"
+            reference = citations.get(name) or "no publication known to this program"
             comments.append(f"% {name}: {reference}")
     head = f"% Publications behind the study {root.resolve().name}, by cdspp {VERSION}."
-    found = [e.text for e in entries if e.package in packages or e.key in cited]
-    return "\n\n".join(["\n".join([head, *comments]), *found])
+    publications = [e.text for e in entries if e.package in packages or e.key in cited]
+    return "\n\n".join(["\n".join([head, *comments]), *publications])
 
 
 def cited_keys(text: str, entries: Iterable[Entry]) -> set[str]:

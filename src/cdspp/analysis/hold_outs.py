@@ -65,14 +65,14 @@ class Problem:
         for name, values in (("X", X), ("source.X", source.X)):
             with number_errors(values, name):
                 checked.append(check_array(values, dtype=np.float64, input_name=name))
-        rows, theirs = checked
+        rows, in_source = checked
         codes, source_codes, classes = _class_codes(y, source.y, len(rows))
-        scaling = fit_scaling(scale, theirs)
-        coded = SourceDomain(scaling.apply(theirs), source_codes)
+        scaling = fit_scaling(scale, in_source)
+        coded = SourceDomain(scaling.apply(in_source), source_codes)
         with warnings.catch_warnings():
             if scale == STANDARDISE_EACH:  # which is unaffected by units
                 warnings.simplefilter("ignore", errors.UnitWarning)
-            bridge = read_bridge(source, (theirs, rows), (source.X, X), check_array)
+            bridge = read_bridge(source, (in_source, rows), (source.X, X), check_array)
         shared = list(zip(bridge.source.tolist(), bridge.target.tolist(), strict=True))
         if shared and scale != PCA:
             coded = replace(coded, shared_columns=shared)
@@ -133,10 +133,10 @@ def _class_codes(
     y: ArrayLike, y_source: ArrayLike, n_rows: int
 ) -> tuple[Int, Int, NDArray[Any]]:
     labels, labelled = read_labels(y)
-    source_labels, known = read_labels(y_source)
-    if not known.all() or len(labelled) != n_rows:
+    source_labels, mask = read_labels(y_source)
+    if not mask.all() or len(labelled) != n_rows:
         expected = "a label for each source row and an entry of y for each of"
-        got = f"{int(known.sum())} of {len(known)} and {len(labelled)}"
+        got = f"{int(mask.sum())} of {len(mask)} and {len(labelled)}"
         fault = f"compare: expected {expected} {n_rows} target rows, got {got}"
         raise errors.DataError(f"{fault}.")
     require_common({"y": labels, "source.y": source_labels})
@@ -149,19 +149,19 @@ def _class_codes(
     return codes, np.searchsorted(classes, source_labels), classes
 
 
-def _unused_columns(source: SourceDomain, X: Any, lost: bool) -> str:
-    if lost:
+def _unused_columns(source: SourceDomain, X: Any, by_components: bool) -> str:
+    if by_components:
         return "principal components leave no columns to share; use another scale"
-    ours, theirs = column_names(source.X), column_names(X)
-    if source.shared_columns is not None or ours is None or theirs is None:
+    in_source, in_target = column_names(source.X), column_names(X)
+    if source.shared_columns is not None or in_source is None or in_target is None:
         return ""
-    both = [name for name in ours if name in set(theirs)]
-    if not both:
+    common = [name for name in in_source if name in set(in_target)]
+    if not common:
         return ""
-    have = "has" if len(both) == 1 else "have"
-    same = f"{counted(len(both), 'column')} {have} the same name in both domains"
-    how = "SourceDomain(..., shared_columns='same-names') shares them"
-    return f"{same}: {shortened(both)}; {how}"
+    have = "has" if len(common) == 1 else "have"
+    finding = f"{counted(len(common), 'column')} {have} the same name in both domains"
+    remedy = "SourceDomain(..., shared_columns='same-names') shares them"
+    return f"{finding}: {shortened(common)}; {remedy}"
 
 
 def make_folds(
@@ -207,9 +207,9 @@ class HoldOuts:
             "unlabelled target rows": len(self.problem.unlabelled),
             "source rows": len(np.asarray(self.problem.source.y)),
         }
-        cut = [f"{n} {what}" for what, n in sizes.items() if n > self.max_rows]
-        if cut:
-            yield f"each fit uses at most about {self.max_rows} of {listed(cut)}"
+        subsampled = [f"{n} {kind}" for kind, n in sizes.items() if n > self.max_rows]
+        if subsampled:
+            yield f"each fit uses at most about {self.max_rows} of {listed(subsampled)}"
         for method, reason in self.failures.items():
             yield f"{method_class(method).display_name} failed: {reason}"
         if self.problem.note:
@@ -224,16 +224,16 @@ class HoldOuts:
 
     def degenerate(self, fit: Fit, repeats: int) -> float:
         """Return the share of fits that collapsed, diverged or failed."""
-        found = [self._repeat(fit, number)[1] for number in range(repeats)]
-        return sum(found) / len(found) if found else 0.0
+        flags = [self._repeat(fit, number)[1] for number in range(repeats)]
+        return sum(flags) / len(flags) if flags else 0.0
 
     def _repeat(self, fit: Fit, number: int) -> tuple[Floats, bool]:
         if (fit, number) not in self._correct:
             train, test = self.folds[number]
             labelled = self.problem.labelled
             row = np.full(len(labelled), np.nan)
-            used = np.concatenate(train)
-            model, scaling = self._fit_model(self.problem, fit, used, number)
+            train_rows = np.concatenate(train)
+            model, scaling = self._fit_model(self.problem, fit, train_rows, number)
             if model is not None:
                 predicted = model.predict(scaling.apply(self.problem.X[test]))
                 right = predicted == self.problem.codes[test]
@@ -246,40 +246,40 @@ class HoldOuts:
 
         If there are many rows, a sample is fitted. None: the method failed.
         """
-        used = problem.labelled
-        if len(used) > self.max_rows:
+        train = problem.labelled
+        if len(train) > self.max_rows:
             rng = generator("compare", self.seed, "final", "labelled")
-            used = np.sort(rng.permutation(used)[: self.max_rows])
-        model, scaling = self._fit_model(problem, Fit(method), used, len(self.folds))
+            train = np.sort(rng.permutation(train)[: self.max_rows])
+        model, scaling = self._fit_model(problem, Fit(method), train, len(self.folds))
         if model is None:
             return None
         places, step = problem.unlabelled, self.max_rows
         if len(places) <= step:
-            return np.asarray(model.transduction_[len(used) :])
+            return np.asarray(model.transduction_[len(train) :])
         parts = [places[k : k + step] for k in range(0, len(places), step)]
-        found = [model.predict(scaling.apply(problem.X[part])) for part in parts]
-        return np.concatenate(found)
+        predictions = [model.predict(scaling.apply(problem.X[part])) for part in parts]
+        return np.concatenate(predictions)
 
     def _fit_model(
-        self, problem: Problem, fit: Fit, used: Int, number: int
+        self, problem: Problem, fit: Fit, train: Int, number: int
     ) -> tuple[Any, Scaling]:
         """Return a model fitted on labelled rows `used`; None if it failed."""
         rng = generator("compare", self.seed, number, "unlabelled")
         others = np.sort(rng.permutation(problem.unlabelled)[: self.max_rows])
-        rows = np.concatenate([used, others])
-        whole = self._source(number).with_bridges(method_class(fit.method).bridges)
+        rows = np.concatenate([train, others])
+        domain = self._source(number).with_bridges(method_class(fit.method).bridges)
         scaling = fit_scaling(self.scale, problem.X[rows])
-        if whole.shared_columns is not None:
-            theirs, ours = np.transpose(whole.shared_columns)
-            scaling = scaling.with_columns_of(problem.scaling, ours, theirs)
-        if whole.paired_rows is not None:
-            left, right = whole.paired_rows
-            whole = replace(whole, paired_rows=(left, scaling.apply(right)))
-        labelled = SourceDomain(scaling.apply(problem.X[used]), problem.codes[used])
+        if domain.shared_columns is not None:
+            source_columns, columns = np.transpose(domain.shared_columns)
+            scaling = scaling.with_columns_of(problem.scaling, columns, source_columns)
+        if domain.paired_rows is not None:
+            left, right = domain.paired_rows
+            domain = replace(domain, paired_rows=(left, scaling.apply(right)))
+        labelled = SourceDomain(scaling.apply(problem.X[train]), problem.codes[train])
         axes = (self.seed, "compare", "own", number)
-        source = SourceState(fit.state).of(whole, labelled, *axes)
-        drawn = integer_seed(fit.method, self.seed, "compare", number)
-        model = make_seeded(fit.method, drawn)
+        source = SourceState(fit.state).of(domain, labelled, *axes)
+        fit_seed = integer_seed(fit.method, self.seed, "compare", number)
+        model = make_seeded(fit.method, fit_seed)
         with warnings.catch_warnings():
             for category in IGNORED_WARNINGS:
                 warnings.simplefilter("ignore", category)
@@ -297,9 +297,9 @@ class HoldOuts:
         if len(y) <= self.max_rows:
             return source
         rng = generator("compare", self.seed, number, "source")
-        kept = []
+        samples = []
         for code in np.unique(y):
             rows = rng.permutation(np.flatnonzero(y == code))
-            kept.append(rows[: math.ceil(len(rows) * self.max_rows / len(y))])
-        chosen = np.sort(np.concatenate(kept))
-        return replace(source, X=X[chosen], y=y[chosen])
+            samples.append(rows[: math.ceil(len(rows) * self.max_rows / len(y))])
+        positions = np.sort(np.concatenate(samples))
+        return replace(source, X=X[positions], y=y[positions])

@@ -64,13 +64,13 @@ def compare_pairwise(
         records[first, second] = gain
         records[second, first] = replace(gain, gain=-gain.gain)
     of_rival = {"": "row", "_name": "display_name", "_accuracy": "accuracy"}
-    found = [
-        sides[ours]
-        | {f"rival{key}": sides[theirs][name] for key, name in of_rival.items()}
+    lines = [
+        sides[i]
+        | {f"rival{key}": sides[k][name] for key, name in of_rival.items()}
         | {"gain": gain.gain, "low": gain.low, "high": gain.high, "trials": gain.trials}
-        for (ours, theirs), gain in sorted(records.items())
+        for (i, k), gain in sorted(records.items())
     ]
-    return pd.DataFrame(found, columns=list(PAIRWISE_COLUMNS)).astype(PAIRWISE_COLUMNS)
+    return pd.DataFrame(lines, columns=list(PAIRWISE_COLUMNS)).astype(PAIRWISE_COLUMNS)
 
 
 def read_pairwise(path: PathLike | None) -> pd.DataFrame:
@@ -104,8 +104,8 @@ def leader(pairwise: pd.DataFrame) -> str:
         f"{counted(len(ranked), 'method')}: {in_points(first['accuracy'])} %"
     )
     rivals = pd.concat([others[others["role"] == REFERENCE], others])["row"].head(1)
-    found = pairwise[(pairwise["row"] == first["row"]) & pairwise["rival"].isin(rivals)]
-    for gain in found.dropna(subset="gain").itertuples():
+    leads = pairwise[(pairwise["row"] == first["row"]) & pairwise["rival"].isin(rivals)]
+    for gain in leads.dropna(subset="gain").itertuples():
         text += f", a gain of {interval_text(gain)} over {gain.rival_name}"
         text += f" on {counted(gain.trials, 'common trial')}"
     return f"{text}."

@@ -81,15 +81,15 @@ def draw_rows(problem: Problem, fits: Mapping[str, Int], seed: int) -> pd.DataFr
 
 
 def _digest(parts: Sequence[Any]) -> str:
-    found = hashlib.sha256()
+    digest = hashlib.sha256()
     for part in parts:
         text = isinstance(part, str)
-        found.update(part.encode() if text else np.ascontiguousarray(part).tobytes())
-    return found.hexdigest()[:16]
+        digest.update(part.encode() if text else np.ascontiguousarray(part).tobytes())
+    return digest.hexdigest()[:16]
 
 
 def read_labelled(
-    filled: pd.DataFrame, drawn: pd.DataFrame, problem: Problem
+    filled: pd.DataFrame, current: pd.DataFrame, problem: Problem
 ) -> tuple[Int, Int, SignTest]:
     """Return positions and class codes of the labels that a user filled in, and a test.
 
@@ -97,8 +97,8 @@ def read_labelled(
     rows, it never counts others. DataError: the rows were drawn from other tables or
     fits, were changed, or have a label that is not a class.
     """
-    rows = _in_order(filled, drawn)
-    labels, known = read_labels(rows[LABEL].tolist())
+    rows = _in_order(filled, current)
+    labels, labelled = read_labels(rows[LABEL].tolist())
     by_name = {str(label): code for code, label in enumerate(problem.classes.tolist())}
     unknown = [str(label) for label in labels if str(label) not in by_name]
     if unknown:
@@ -106,33 +106,33 @@ def read_labelled(
         remedy = "Write a class as the tables spell it."
         raise DataError(f"rows to label: {fault}. {remedy}")
     codes = np.full(len(rows), -1)
-    codes[known] = [by_name[str(label)] for label in labels]
+    codes[labelled] = [by_name[str(label)] for label in labels]
     tested = rows[TESTED].astype(str).str.strip().ne("").to_numpy()
-    run = tested if tested.any() else np.logical_and.accumulate(known)
+    run = tested if tested.any() else np.logical_and.accumulate(labelled)
     first, second = (
         rows[name].astype(str).map(by_name).to_numpy()[run] == codes[run]
-        for name in drawn.columns[2:4]  # one per fit
+        for name in current.columns[2:4]  # one per fit
     )
     test = SignTest(int(run.sum()), int(sum(first > second)), int(sum(second > first)))
-    return rows[ROW].to_numpy()[known], codes[known], test
+    return rows[ROW].to_numpy()[labelled], codes[labelled], test
 
 
-def _in_order(filled: pd.DataFrame, drawn: pd.DataFrame) -> pd.DataFrame:
-    made_of = dict.fromkeys(drawn[MADE_OF].head(1))
+def _in_order(filled: pd.DataFrame, current: pd.DataFrame) -> pd.DataFrame:
+    made_of = dict.fromkeys(current[MADE_OF].head(1))
     if MADE_OF in filled and (filled.empty or not filled[MADE_OF].isin(made_of).all()):
-        seen = {*" ".join(filled[MADE_OF].astype(str)).split()}
-        others = [part for part in " ".join(made_of).split() if part not in seen]
-        what = ", ".join(part.partition(":")[0] for part in others) or "fit"
+        digests = {*" ".join(filled[MADE_OF].astype(str)).split()}
+        changed = [part for part in " ".join(made_of).split() if part not in digests]
+        names = ", ".join(part.partition(":")[0] for part in changed) or "fit"
         remedy = "Compare the same tables with the same options, or draw new rows."
-        fault = f"rows to label: these rows were drawn for a different {what}"
+        fault = f"rows to label: these rows were drawn for a different {names}"
         raise OtherTables(f"{fault}. {remedy}")
-    if lacking := [name for name in drawn.columns if name not in filled.columns]:
+    if lacking := [name for name in current.columns if name not in filled.columns]:
         rest = "and leave the other columns unchanged"
         remedy = f"Fill labels into the rows that compare drew, {rest}."
         raise DataError(f"rows to label: no column {lacking[0]!r}. {remedy}")
     rows = filled.sort_values("order", kind="stable").reset_index(drop=True)
-    fixed = [*drawn.columns[:4]]  # order, row, and its label by each fit
-    expected = drawn.head(len(rows))[fixed].astype(str)
+    fixed = [*current.columns[:4]]  # order, row, and its label by each fit
+    expected = current.head(len(rows))[fixed].astype(str)
     if not rows[fixed].astype(str).equals(expected):
         fault = "rows are missing, or cells other than labels have changed"
         remedy = "Use the rows as compare drew them, and only fill in labels."

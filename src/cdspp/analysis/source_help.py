@@ -75,8 +75,8 @@ def compare_with_rivals(
         and method_class(row.method).uses_source
         for record in SampleComparison(row, place, summary, per_sample).records()
     )
-    found = pd.DataFrame(records, columns=list(COMPARISON_COLUMNS))
-    return found.astype(COMPARISON_COLUMNS)
+    comparisons = pd.DataFrame(records, columns=list(COMPARISON_COLUMNS))
+    return comparisons.astype(COMPARISON_COLUMNS)
 
 
 class Rival(NamedTuple):
@@ -106,22 +106,22 @@ class SampleComparison:
         for prefix in _MEASURES:
             gains = [{r.key: self.gain(r, t, prefix) for r in rivals} for t in tasks]
             measured[prefix] = gains, self._verdicts(gains, collapsed)
-        for (at, task), rival in product(enumerate(tasks), rivals):
-            record, found = self.names_and_means(rival, task), []
-            for prefix, (gains, judged) in measured.items():
-                gain = gains[at][rival.key]
-                record |= _columns(gain, judged[at], prefix)
+        for (i, task), rival in product(enumerate(tasks), rivals):
+            record, verdict_names = self.names_and_means(rival, task), []
+            for prefix, (gains, decisions) in measured.items():
+                gain = gains[i][rival.key]
+                record |= _columns(gain, decisions[i], prefix)
                 pair = verdicts.decide_pair(gain, margin)
-                pair = verdicts.COLLAPSED if rival.key in collapsed[at] else pair
+                pair = verdicts.COLLAPSED if rival.key in collapsed[i] else pair
                 record[f"{prefix}pair"] = pair
-                found.append(judged[at].name)
+                verdict_names.append(decisions[i].name)
             if task == names.AVERAGE and record["trials"] >= verdicts.INTERVAL_TRIALS:
                 record |= self._over_domains(rival)
-            yield record | {"verdict": verdicts.joint_verdict(*found)}
+            yield record | {"verdict": verdicts.joint_verdict(*verdict_names)}
 
     @cached_property
     def _rivals(self) -> list[Rival]:
-        summary, row, found = self.summary, self.row, []
+        summary, row, rivals = self.summary, self.row, []
         places = {(r.setting, r.method): i for i, r in enumerate(summary.rows)}
         for at, other in enumerate(summary.rows):
             if row.method == other.stands_for:  # the same fit under another name
@@ -129,26 +129,26 @@ class SampleComparison:
                 places[in_state(row.setting, names.ALONE), row.method] = twin
         if (own := summary.place(names.BASELINE)) is not None:
             baseline = summary.rows[own]
-            found.append(Rival(baseline.key, baseline.display_name, False, own))
+            rivals.append(Rival(baseline.key, baseline.display_name, False, own))
         for at, other in enumerate(summary.rows if row.bridge else ()):
             alone = method_class(other.method).without_source_of
             if alone and other.setting == names.MAIN:
-                found.append(Rival(ALL_COLUMNS, other.display_name, False, at))
+                rivals.append(Rival(ALL_COLUMNS, other.display_name, False, at))
         for state in summary.plan.states:
             place = places.get((in_state(row.setting, state), row.method))
             if place is not None:
-                found.append(Rival(state, state, True, place))
-        return found
+                rivals.append(Rival(state, state, True, place))
+        return rivals
 
     @cached_property
     def _values(self) -> dict[str, dict[str, Floats]]:
-        summary, found = self.summary, {}
+        summary, by_measure = self.summary, {}
         measures = summary.accuracy, summary.class_accuracy, summary.macro_f1
         names = "accuracy", "balanced_accuracy", "macro_f1"
         for name, scores in zip(names, measures, strict=True):
             tasks, values = summary.with_average(scores)
-            found[name] = dict(zip(tasks, values.swapaxes(0, 1), strict=True))
-        return found
+            by_measure[name] = dict(zip(tasks, values.swapaxes(0, 1), strict=True))
+        return by_measure
 
     def names_and_means(self, rival: Rival, task: str) -> dict[str, Any]:
         """Return the names of the compared sides, and mean scores of both."""
@@ -189,12 +189,12 @@ class SampleComparison:
         """Return the verdicts on all tasks together, and one on their average."""
         bridged, margin = bool(self.row.bridge), self.summary.plan.margin / 100
         states = [rival.key for rival in self._rivals if rival.state or bridged]
-        ours = [{state: gain[state] for state in states} for gain in gains]
+        tasks = [{state: gain[state] for state in states} for gain in gains]
         excluded = [not unusable.isdisjoint(states) for unusable in collapsed]
         found, n_tasks = [], len(self.summary.tasks)
         for part in (slice(n_tasks), slice(n_tasks, None)):
             unusable = excluded[part]
-            found += verdicts.decide_all(ours[part], margin=margin, collapsed=unusable)
+            found += verdicts.decide_all(tasks[part], margin=margin, collapsed=unusable)
         return found
 
     def _over_domains(self, rival: Rival) -> dict[str, float]:
@@ -204,10 +204,10 @@ class SampleComparison:
         for task, *values in zip(self.summary.tasks, *sides, strict=True):
             gain = verdicts.paired_gain(*values).gain
             means[names.task_domains(task).target].append(gain)
-        found = verdicts.gain_of([float(np.mean(each)) for each in means.values()])
-        if found.trials < _FEWEST_DOMAINS:
+        mean = verdicts.gain_of([float(np.mean(each)) for each in means.values()])
+        if mean.trials < _FEWEST_DOMAINS:
             return {}
-        low, high = found.interval()
+        low, high = mean.interval()
         return {"domain_low": low, "domain_high": high}
 
 
@@ -230,16 +230,16 @@ def compare_without_each(
             and (key := (without(name), row.method)) in places
         ]
         gains = [comparison.gain(rival, task) for rival in rivals]
-        judged = verdicts.decide_all(
+        decisions = verdicts.decide_all(
             [{names.ALONE: gain} for gain in gains],
             margin=plan.margin / 100,
             collapsed=[comparison.collapsed(rival, task) for rival in rivals],
         )
-        for rival, gain, verdict in zip(rivals, gains, judged, strict=True):
+        for rival, gain, verdict in zip(rivals, gains, decisions, strict=True):
             means = comparison.names_and_means(rival, task)
             records.append(means | _columns(gain, verdict))
-    found = pd.DataFrame(records, columns=list(_SOURCE_COLUMNS))
-    return found.rename(columns=_SOURCE_TITLES | {"accuracy_verdict": "verdict"})
+    frame = pd.DataFrame(records, columns=list(_SOURCE_COLUMNS))
+    return frame.rename(columns=_SOURCE_TITLES | {"accuracy_verdict": "verdict"})
 
 
 def _columns(gain: PairedGain, verdict: Verdict, prefix: str = "") -> dict[str, Any]:
@@ -256,17 +256,17 @@ def row_strata(
 ) -> list[Stratum]:
     """Return gains by row over tasks, one stratum per target domain, or class of it."""
     right = {t: [per_sample.right(r.setting, t, r.method) for r in pair] for t in tasks}
-    n_trials = min(len(trials) for both in right.values() for trials in both)
+    n_trials = min(len(trials) for sides in right.values() for trials in sides)
     sums: dict[str, Floats] = {}
     classes = {}
-    for task, (ours, theirs) in right.items():
+    for task, (first, second) in right.items():
         target = names.task_domains(task).target
-        sums[target] = sums.get(target, 0.0) + ours[:n_trials] - theirs[:n_trials]
+        sums[target] = sums.get(target, 0.0) + first[:n_trials] - second[:n_trials]
         classes[target] = per_sample.classes(task)
     strata = []
     for target, values in sums.items():
-        whole = Stratum(1 / len(tasks), values)
-        by_class = verdicts.by_class(whole, classes[target]) if balanced else [whole]
+        total = Stratum(1 / len(tasks), values)
+        by_class = verdicts.by_class(total, classes[target]) if balanced else [total]
         strata += by_class
     return strata
 
@@ -288,14 +288,14 @@ def of_method(comparisons: pd.DataFrame, row: str) -> pd.DataFrame:
 
 def of_reference(comparisons: pd.DataFrame, *, selected: bool = False) -> pd.DataFrame:
     """Return the comparisons of the reference, by default or with selected options."""
-    ours = comparisons["role"] == names.REFERENCE
-    return comparisons[ours & (_selects(comparisons) == selected)]
+    is_reference = comparisons["role"] == names.REFERENCE
+    return comparisons[is_reference & (_selects(comparisons) == selected)]
 
 
 def by_default(comparisons: pd.DataFrame) -> Iterator[pd.DataFrame]:
     """Yield the comparisons of each method with its own, not selected, options."""
-    for _, found in comparisons[~_selects(comparisons)].groupby("row", sort=False):
-        yield found
+    for _, of_row in comparisons[~_selects(comparisons)].groupby("row", sort=False):
+        yield of_row
 
 
 def _selects(comparisons: pd.DataFrame) -> pd.Series:
@@ -310,12 +310,12 @@ def by_task(comparisons: pd.DataFrame) -> dict[str, pd.DataFrame]:
 
 def rivals_of(groups: Iterable[pd.DataFrame]) -> dict[str, str]:
     """Return the titles of the rivals that occur, except `ALL_COLUMNS`."""
-    found: dict[str, str] = {}
+    titles: dict[str, str] = {}
     for group in groups:
-        found |= dict(zip(group["rival"], group["rival_name"], strict=True))
-    found.pop(ALL_COLUMNS, None)
-    others = {key: name for key, name in found.items() if key not in STATE_TITLES}
-    return others | {key: name for key, name in STATE_TITLES.items() if key in found}
+        titles |= dict(zip(group["rival"], group["rival_name"], strict=True))
+    titles.pop(ALL_COLUMNS, None)
+    others = {key: name for key, name in titles.items() if key not in STATE_TITLES}
+    return others | {key: name for key, name in STATE_TITLES.items() if key in titles}
 
 
 def on_average(comparisons: pd.DataFrame) -> pd.DataFrame:
@@ -331,40 +331,40 @@ def pair_verdict(comparison: Any) -> str:
     """
     verdict = verdicts.joint_verdict(comparison.pair, comparison.balanced_pair)
     open_over_all = comparison.state and comparison.verdict == verdicts.DEPENDS
-    sure = verdict in (verdicts.HELPS, verdicts.HURTS)
-    return verdicts.DEPENDS if open_over_all and sure else verdict
+    certain = verdict in (verdicts.HELPS, verdicts.HURTS)
+    return verdicts.DEPENDS if open_over_all and certain else verdict
 
 
 def matrix(comparisons: pd.DataFrame, *, corrected: bool) -> pd.DataFrame:
     """Return averages over tasks; Holm corrects methods with a bridge separately."""
     parts = [on_average(part) for _, part in comparisons.groupby("row", sort=False)]
-    found = pd.concat(parts, ignore_index=True) if parts else no_comparisons()
-    if not corrected or found.empty:
-        return found
-    families = found.groupby(found["bridge"] != "")
+    averages = pd.concat(parts, ignore_index=True) if parts else no_comparisons()
+    if not corrected or averages.empty:
+        return averages
+    families = averages.groupby(averages["bridge"] != "")
     return pd.concat([_over_methods(family) for _, family in families]).sort_index()
 
 
 def _over_methods(averages: pd.DataFrame) -> pd.DataFrame:
-    found, first = averages.copy(), averages[averages["state"]].drop_duplicates("row")
+    result, first = averages.copy(), averages[averages["state"]].drop_duplicates("row")
     for prefix in _MEASURES:
         pair, column = f"{prefix}pair", f"{prefix or 'accuracy_'}verdict"
         for _, family in averages.groupby("rival", sort=False):
             p_values = f"{prefix}p_above", f"{prefix}p_below"
-            found.loc[family.index, pair] = _corrected(family, pair, p_values)
+            result.loc[family.index, pair] = _corrected(family, pair, p_values)
         p_values = f"{prefix}p_helps", f"{prefix}p_hurts"
         corrected = _corrected(first, column, p_values)
         of_row = dict(zip(first["row"], corrected, strict=True))
-        pairs = zip(found["row"], averages[column], strict=True)
-        found[column] = [of_row.get(row, verdict) for row, verdict in pairs]
-    both = zip(found["accuracy_verdict"], found["balanced_verdict"], strict=True)
-    return found.assign(verdict=[verdicts.joint_verdict(*pair) for pair in both])
+        pairs = zip(result["row"], averages[column], strict=True)
+        result[column] = [of_row.get(row, verdict) for row, verdict in pairs]
+    both = zip(result["accuracy_verdict"], result["balanced_verdict"], strict=True)
+    return result.assign(verdict=[verdicts.joint_verdict(*pair) for pair in both])
 
 
 def _corrected(rows: pd.DataFrame, column: str, p_values: tuple[str, str]) -> pd.Series:
     corrected = rows[column].copy()
-    judged = rows[corrected.isin(verdicts.STATEMENTS)]
+    tested = rows[corrected.isin(verdicts.STATEMENTS)]
     for verdict, name in zip((verdicts.HELPS, verdicts.HURTS), p_values, strict=True):
-        lost = np.array(verdicts.holm(judged[name].tolist())) >= verdicts.ALPHA
-        corrected[judged.index[lost & (judged[column] == verdict)]] = verdicts.UNDECIDED
+        lost = np.array(verdicts.holm(tested[name].tolist())) >= verdicts.ALPHA
+        corrected[tested.index[lost & (tested[column] == verdict)]] = verdicts.UNDECIDED
     return corrected

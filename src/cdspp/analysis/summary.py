@@ -86,27 +86,27 @@ class Summary:
 
     def unusable(self, row: int, task: str) -> bool:
         """Return whether too many trials of a row collapsed, on one or all tasks."""
-        chosen = [task not in self.tasks or task == other for other in self.tasks]
-        ran = np.isfinite(self.accuracy[row, chosen])
-        collapsed = self.collapsed[row, chosen][ran]
+        in_task = [task not in self.tasks or task == other for other in self.tasks]
+        finite = np.isfinite(self.accuracy[row, in_task])
+        collapsed = self.collapsed[row, in_task][finite]
         return bool(collapsed.size and collapsed.mean() > MOST_COLLAPSED)
 
     def of_all_tasks(self) -> Summary:
         """Leave out settings that run only some of the tasks."""
-        ran, rows = np.isfinite(self.accuracy).sum(axis=2), enumerate(self.rows)
-        return self.of_rows(i for i, r in rows if r.kind != VARIANT or ran[i].all())
+        counts, rows = np.isfinite(self.accuracy).sum(axis=2), enumerate(self.rows)
+        return self.of_rows(i for i, r in rows if r.kind != VARIANT or counts[i].all())
 
     def of_rows(self, places: Iterable[int]) -> Summary:
         """Keep the rows at these positions."""
-        kept = list(places)
-        rows = tuple(self.rows[i] for i in kept)
-        arrays = {name: getattr(self, name)[kept] for name in _ARRAYS}
+        positions = list(places)
+        rows = tuple(self.rows[i] for i in positions)
+        arrays = {name: getattr(self, name)[positions] for name in _ARRAYS}
         return replace(self, rows=rows, **arrays)
 
     def iterative(self) -> list[int]:
         """Return the positions of rows with more than one iteration on some task."""
-        seen = np.isfinite(self.by_iteration).sum(axis=3)
-        return [row for row in range(len(self.rows)) if (seen[row] > 1).any()]
+        n_steps = np.isfinite(self.by_iteration).sum(axis=3)
+        return [row for row in range(len(self.rows)) if (n_steps[row] > 1).any()]
 
 
 def score_files(folder: Path) -> list[Path]:
@@ -134,23 +134,23 @@ def summarise(
     scores: pd.DataFrame, plan: BenchmarkPlan, rows: Sequence[Row] | None = None
 ) -> Summary:
     """Arrange a score file by the rows that a plan shows, or by given ones."""
-    chosen = plan.shown_rows if rows is None else tuple(rows)
-    good = _usable_scores(scores, chosen, plan.tasks)
-    iterations, step = np.unique(good["iteration"], return_inverse=True)
-    n_trials = max([1, *(row.n_trials for row in chosen), *good["trial"].tolist()])
-    shape = (len(chosen), len(plan.tasks), n_trials)
+    shown = plan.shown_rows if rows is None else tuple(rows)
+    usable = _usable_scores(scores, shown, plan.tasks)
+    iterations, step = np.unique(usable["iteration"], return_inverse=True)
+    n_trials = max([1, *(row.n_trials for row in shown), *usable["trial"].tolist()])
+    shape = (len(shown), len(plan.tasks), n_trials)
     by_iteration = np.full((*shape, len(iterations)), np.nan)
-    by_iteration[(*_indices(good), step)] = good["accuracy"]
+    by_iteration[(*_indices(usable), step)] = usable["accuracy"]
     return Summary(
         plan,
-        chosen,
+        shown,
         plan.tasks,
         iterations.astype(np.int64),
-        _last_iteration(good, "accuracy", shape),
-        _last_iteration(good, "mean_class_accuracy", shape),
-        _last_iteration(good, "macro_f1", shape),
+        _last_iteration(usable, "accuracy", shape),
+        _last_iteration(usable, "mean_class_accuracy", shape),
+        _last_iteration(usable, "macro_f1", shape),
         by_iteration,
-        _last_iteration(good, "collapsed", shape) == 1.0,  # NaN is not
+        _last_iteration(usable, "collapsed", shape) == 1.0,  # NaN is not
     )
 
 
@@ -163,9 +163,9 @@ def last_scores(
     column: str = "accuracy",
 ) -> Floats:
     """Return final scores, by row, task and trial, NaN if missing or failed."""
-    good = _usable_scores(scores, rows, tasks)
+    usable = _usable_scores(scores, rows, tasks)
     shape = (len(rows), len(tasks), n_trials)
-    return _last_iteration(good[good["trial"] <= n_trials], column, shape)
+    return _last_iteration(usable[usable["trial"] <= n_trials], column, shape)
 
 
 def _usable_scores(
@@ -180,19 +180,19 @@ def _usable_scores(
         place=pd.Index(tasks).get_indexer(pd.Index(scores["task"])),
     )
     counts = (placed["status"] == "ok") & np.isfinite(placed["accuracy"])
-    used = placed[counts & (placed["row"] >= 0) & (placed["place"] >= 0)]
-    return used.sort_values("iteration", kind="stable")
+    usable = placed[counts & (placed["row"] >= 0) & (placed["place"] >= 0)]
+    return usable.sort_values("iteration", kind="stable")
 
 
-def _indices(good: pd.DataFrame) -> tuple[NDArray[np.int64], ...]:
-    row, place, trial = (good[name].to_numpy() for name in ("row", "place", "trial"))
+def _indices(scores: pd.DataFrame) -> tuple[NDArray[np.int64], ...]:
+    row, place, trial = (scores[name].to_numpy() for name in ("row", "place", "trial"))
     return row, place, trial - 1
 
 
-def _last_iteration(good: pd.DataFrame, column: str, shape: tuple[int, ...]) -> Floats:
+def _last_iteration(rows: pd.DataFrame, column: str, shape: tuple[int, ...]) -> Floats:
     values = np.full(shape, np.nan)
     # Sorted by iteration, so the last assignment to a cell is its last iteration.
-    values[_indices(good)] = good[column]
+    values[_indices(rows)] = rows[column]
     return values
 
 
@@ -226,11 +226,11 @@ class CurveScores:
 
     def unusable(self) -> NDArray[np.bool_]:
         """Return by row, task and value whether too many fits are degenerate."""
-        fell, ran = self.collapsed.sum(axis=3), np.isfinite(self.accuracy).sum(axis=3)
+        bad, total = self.collapsed.sum(axis=3), np.isfinite(self.accuracy).sum(axis=3)
         if len(self.plan.tasks) > 1:
-            sums = (counts.sum(axis=1, keepdims=True) for counts in (fell, ran))
-            fell, ran = map(np.hstack, zip((fell, ran), sums, strict=True))
-        return np.asarray(fell > MOST_COLLAPSED * ran)
+            sums = (counts.sum(axis=1, keepdims=True) for counts in (bad, total))
+            bad, total = map(np.hstack, zip((bad, total), sums, strict=True))
+        return np.asarray(bad > MOST_COLLAPSED * total)
 
 
 def arrange_curves(scores: pd.DataFrame, plan: BenchmarkPlan) -> list[CurveScores]:
@@ -247,9 +247,9 @@ def _arrange(scores: pd.DataFrame, curve: CurvePlan, column: str) -> Floats:
     for step in curve.values:
         rows = [replace(r, setting=in_state(step.setting, r.state)) for r in curve.rows]
         size = curve.n_trials
-        found = last_scores(scores, rows, curve.tasks, size, column=column)
-        found[:, [task not in step.tasks for task in curve.tasks]] = np.nan
-        by_value.append(found)
+        final = last_scores(scores, rows, curve.tasks, size, column=column)
+        final[:, [task not in step.tasks for task in curve.tasks]] = np.nan
+        by_value.append(final)
     arranged = np.stack(by_value, axis=2)
     for row, of_row in zip(curve.rows, arranged, strict=True):
         of_row[..., row.n_trials :] = np.nan

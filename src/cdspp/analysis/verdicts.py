@@ -66,19 +66,6 @@ MIN_TRIALS, INTERVAL_TRIALS = 5, 3  # fewest for a verdict, and for an interval
 OUTLIER, OUTLIER_TRIALS = 5.0, 5
 # Below this, a difference of fractions is a rounding error.
 ZERO = 1e-12
-RULE = (
-    "The source helps if the method does better with it than in every other source "
-    "state: the largest one-sided p value of Student's t is below 5 % after Holm's "
-    "correction over the tasks of the benchmark. It hurts if the method does worse "
-    "with it than in both states without a source: the labelled target rows as they "
-    "are, and repeated to the source's class sizes. Source and no source are equal if "
-    "the 90 % intervals of both gains are within the margin. Otherwise the verdict is "
-    "undecided: the trials show none of these. If accuracy and balanced accuracy lead "
-    "to different verdicts, the verdict depends on the measure. Standard errors allow "
-    "for other labelled samples and other rows of this kind. A method that uses a "
-    "bridge, shared columns or paired rows, must also do better than the baseline and "
-    "than target-only, both on all columns of the target."
-)
 
 
 @dataclass(frozen=True)
@@ -149,10 +136,10 @@ def gain_of(differences: ArrayLike, *, resolution: float = 0.0) -> PairedGain:
     gain = _gain_of_all(values, resolution)
     if gain.trials < OUTLIER_TRIALS:
         return gain
-    far = np.abs(values - np.median(values))
-    if far.max() <= OUTLIER * 1.4826 * np.median(far):
+    distances = np.abs(values - np.median(values))
+    if distances.max() <= OUTLIER * 1.4826 * np.median(distances):
         return gain
-    others = _gain_of_all(np.delete(values, far.argmax()), resolution)
+    others = _gain_of_all(np.delete(values, distances.argmax()), resolution)
     names = {_verdict_name(each.p_above, each.p_below) for each in (gain, others)}
     return replace(gain, one_decides=len(names) > 1)
 
@@ -191,10 +178,10 @@ def detectable_text(gain: float) -> str:
 
 def by_class(stratum: Stratum, codes: NDArray[np.integer]) -> list[Stratum]:
     """Split rows by their class codes; classes that a trial does not test are out."""
-    ran = np.isfinite(stratum.values).any(axis=1)
+    tested = np.isfinite(stratum.values).any(axis=1)
     parts = [stratum.values[:, codes == code] for code in np.unique(codes)]
-    whole = [part for part in parts if np.isfinite(part[ran]).any(axis=1).all()]
-    return [Stratum(stratum.weight / len(whole), part) for part in whole]
+    complete = [part for part in parts if np.isfinite(part[tested]).any(axis=1).all()]
+    return [Stratum(stratum.weight / len(complete), part) for part in complete]
 
 
 def two_way_gain(strata: Sequence[Stratum]) -> PairedGain:
@@ -210,10 +197,10 @@ def two_way_gain(strata: Sequence[Stratum]) -> PairedGain:
     if plain.trials < 2:
         return plain
     of_trials = float(by_trial.var(ddof=1)) / plain.trials
-    whole, residuals = zip(*map(_variance_parts, parts), strict=True)
-    most = max((part for part, _ in whole if not math.isnan(part)), default=0.0)
+    row_parts, residuals = zip(*map(_variance_parts, parts), strict=True)
+    most = max((part for part, _ in row_parts if not math.isnan(part)), default=0.0)
     # A stratum of a single row receives the largest row part of the others.
-    rows = [(most, 1.0) if math.isnan(part) else (part, df) for part, df in whole]
+    rows = [(most, 1.0) if math.isnan(part) else (part, df) for part, df in row_parts]
     of_rows, residual = (sum(part for part, _ in each) for each in (rows, residuals))
     variance = max(of_trials + of_rows - residual, of_trials, of_rows)
     spread = [(of_trials, plain.df), *rows, *residuals]
@@ -228,9 +215,9 @@ def _variance_parts(part: Stratum) -> tuple[tuple[float, float], tuple[float, fl
     n_trials, n_rows = values.shape
     of_trial, of_row = np.nanmean(values, axis=1), np.nanmean(values, axis=0)
     n_cells = int(np.isfinite(values).sum())
-    left = values - of_trial[:, None] - of_row + np.nanmean(of_trial)
+    deviations = values - of_trial[:, None] - of_row + np.nanmean(of_trial)
     df = n_cells - n_trials - n_rows + 1
-    residual = float(np.nansum(left**2)) / df / n_cells if df > 0 else 0.0
+    residual = float(np.nansum(deviations**2)) / df / n_cells if df > 0 else 0.0
     rows = float(of_row.var(ddof=1)) / n_rows if n_rows > 1 else math.nan
     return (rows, n_rows - 1.0), (residual, float(df))
 
@@ -258,11 +245,11 @@ def decide_all(
     pairs = zip(tasks, unusable, strict=True)
     verdicts = [Verdict(_no_verdict(*pair)) for pair in pairs]
     places = [place for place, verdict in enumerate(verdicts) if not verdict.name]
-    alone = [[g for s, g in tasks[i].items() if s in WITHOUT_SOURCE] for i in places]
+    nones = [[g for s, g in tasks[i].items() if s in WITHOUT_SOURCE] for i in places]
     helps = holm([max(g.p_above for g in tasks[i].values()) for i in places])
-    hurts = holm([max((g.p_below for g in gains), default=1.0) for gains in alone])
-    found = zip(places, alone, helps, hurts, strict=True)
-    for place, without, p_helps, p_hurts in found:
+    hurts = holm([max((g.p_below for g in gains), default=1.0) for gains in nones])
+    numbers = zip(places, nones, helps, hurts, strict=True)
+    for place, without, p_helps, p_hurts in numbers:
         task = tasks[place]
         hardest = max(task, key=lambda state: (task[state].p_above, -task[state].gain))
         detectable = max(

@@ -22,13 +22,13 @@ Trial = tuple[str, str, str, int]  # setting, task, method, trial
 Rows = list[tuple[Any, ...]]
 
 # Reasons to remake a file that are not faults of the file.
-NO_FAULT = (FOLLOWS, MADE_BY_OLDER)
+HARMLESS_REASONS = (FOLLOWS, MADE_BY_OLDER)
 FIT_INPUTS = ("source_features", "target_features", "source_split", "target_split")
 # Files that a report names, as patterns in the folder of the study.
 REPORT_FILES = {name: f"{name}/[!.]*" for name in ("tables", "figures", "timings")}
 REPORT_FILES["predictions"] = "predictions/*/*/[!.]*"
-AGAIN = "Delete it and its record, and run the study again."
-NO_STUDY = (
+REMEDY = "Delete it and its record, and run the study again."
+NOT_COMPARED = (
     " Not compared with the present study file, tables and code: run cdspp verify "
     "STUDY_FILE in the folder of the run to compare them."
 )
@@ -58,7 +58,7 @@ def verify(
         n_trials += sum(len(rows) for _, rows in fits.sound)
         records += fits.check_scores(file)
         faults += fits.faults
-    since = {k: v for k, v in (stale or {}).items() if v not in NO_FAULT}
+    since = {k: v for k, v in (stale or {}).items() if v not in HARMLESS_REASONS}
     first = [f"{path}: {text}. Run the study again." for path, text in since.items()]
     first += (f"{path}: {text}." for path, text in changed.items())
     mixed = mixed_fits_text(map(job_data, records))
@@ -68,10 +68,10 @@ def verify(
     older = sum(bool(record.release) for record in records)
     sound = "all as computed"
     if older:
-        some = f"{sound}, {counted(older, 'fit')} by {OLDER}"
-        sound = some if older < len(records) else f"made by {OLDER}, intact"
+        partial = f"{sound}, {counted(older, 'fit')} by {OLDER}"
+        sound = partial if older < len(records) else f"made by {OLDER}, intact"
     text = _counts_text(counts, counted(len(faults), "difference") if faults else sound)
-    text += _unchecked(root, stated) + (NO_STUDY if stale is None else "")
+    text += _unchecked(root, stated) + (NOT_COMPARED if stale is None else "")
     return faults, text, counts
 
 
@@ -87,11 +87,11 @@ def _counts_text(counts: Mapping[str, int], result: str) -> str:
 
 def _unchecked(root: Path, stated: Iterable[str]) -> str:
     checked = {root.parent / name for name in stated}
-    left = {
+    rest = {
         kind: sum(path not in checked for path in root.glob(pattern))
         for kind, pattern in REPORT_FILES.items()
     }
-    text = ", ".join(f"{counted(n, 'file')} of {kind}" for kind, n in left.items() if n)
+    text = ", ".join(f"{counted(n, 'file')} of {kind}" for kind, n in rest.items() if n)
     return f" Not checked, because not listed in the report: {text}." if text else ""
 
 
@@ -111,8 +111,8 @@ class _CheckedFits:
         self._stated, self._results = set(stated), root.parent
         self._splits = _by_digest((root / "splits" / name).rglob("[!.]*.parquet"))
         shares = _by_digest((root / "test-shares" / name).rglob("[!.]*.parquet"))
-        drawn = ("source_split", "target_split", "pairs")
-        self._places = dict.fromkeys(drawn, self._splits) | {"prior": shares}
+        split_kinds = ("source_split", "target_split", "pairs")
+        self._places = dict.fromkeys(split_kinds, self._splits) | {"prior": shares}
         find = (root.parent / "features").glob
         self._features = cache(lambda name: _by_digest(find(f"{name}/[!.]*.npz")))
         self._labels = cache(formats.labels_by_id)
@@ -146,10 +146,10 @@ class _CheckedFits:
                 continue  # the report states digests of external files
             place = self._places.get(formats.input_kind(name))
             if digest not in (place or self._features(fit.record.extra["dataset"])):
-                what = f"its {name} (sha256 {digest[:12]})"
+                input_text = f"its {name} (sha256 {digest[:12]})"
                 why = "they were changed, or the fit used other data"
                 fault = f"is not among the present files: {why}"
-                raise DataError(f"{fit.path}: {what} {fault}. {AGAIN}")
+                raise DataError(f"{fit.path}: {input_text} {fault}. {REMEDY}")
         sources = (n for n in inputs if formats.input_kind(n) == "source_split")
         splits = inputs["target_split"], *(inputs[name] for name in sources)
         if not {*splits} <= self._splits.keys():
@@ -159,19 +159,19 @@ class _CheckedFits:
             if tested.get(result["trial"]) != result["test_ids"]:
                 where = f"{fit.path}: trial {result['trial']}"
                 fault = "its test samples are not those of the split"
-                raise DataError(f"{where}: {fault}. {AGAIN}")
+                raise DataError(f"{where}: {fault}. {REMEDY}")
 
     def _test_ids(self, splits: tuple[str, ...], overlap: str) -> dict[int, str]:
         """Return digests of test samples by trial; the first split is the target's."""
         paths = map(self._splits.__getitem__, splits)
-        given, *drawn = (formats.read_frame(p, formats.SPLIT_COLUMNS) for p in paths)
-        found = {}
-        for trial, rows in given.groupby("trial"):
+        target, *sources = (formats.read_frame(p, formats.SPLIT_COLUMNS) for p in paths)
+        digests = {}
+        for trial, rows in target.groupby("trial"):
             tested = rows["id"][rows["role"] == names.UNLABELLED_ROLE]
-            for split in drawn if overlap == "exclude" else ():
+            for split in sources if overlap == "exclude" else ():
                 tested = tested[~tested.isin(split["id"][split["trial"] == trial])]
-            found[trial] = ids_digest(tested)
-        return found
+            digests[trial] = ids_digest(tested)
+        return digests
 
     def check_scores(self, file: Path) -> list[Record]:
         """Return the records of the fits behind scores; add faults of the scores."""
@@ -180,23 +180,23 @@ class _CheckedFits:
         except DataError as error:
             self.faults.append(str(error))
             return []
-        found = _by_trial(scores.itertuples(index=False, name=None))
-        whole = [rows for _, rows in self.sound if rows.keys() <= found.keys()]
-        covered = set[Trial]().union(*whole)
+        by_trial = _by_trial(scores.itertuples(index=False, name=None))
+        complete = [rows for _, rows in self.sound if rows.keys() <= by_trial.keys()]
+        covered = set[Trial]().union(*complete)
         records = []
         expected: dict[Trial, list[Rows]] = defaultdict(list)
         for record, rows in self.sound:
-            scored = rows.keys() & found.keys()
+            scored = rows.keys() & by_trial.keys()
             # Of a block of another size, only some trials are scored.
             if scored and (len(scored) == len(rows) or scored - covered):
                 records.append(record)
                 for trial, of_trial in rows.items():
                     expected[trial].append(of_trial)
         wrong: dict[tuple[str, ...], list[str]] = defaultdict(list)
-        for trial in sorted(expected.keys() | found.keys(), key=repr):
-            here = found.get(trial, [])
-            if trial not in self.doubtful and here not in expected[trial]:
-                text = _difference(here, next(iter(expected[trial]), []))
+        for trial in sorted(expected.keys() | by_trial.keys(), key=repr):
+            scored_rows = by_trial.get(trial, [])
+            if trial not in self.doubtful and scored_rows not in expected[trial]:
+                text = _difference(scored_rows, next(iter(expected[trial]), []))
                 wrong[trial[:3]].append(f"trial {trial[3]}: {text}")
         for cell, (first, *others) in wrong.items():
             more = f" (and {counted(len(others), 'trial')} more)" if others else ""
@@ -211,23 +211,23 @@ def _by_digest(files: Iterable[Path]) -> dict[str, Path]:
 
 def _by_trial(rows: Iterable[tuple[Any, ...]]) -> dict[Trial, Rows]:
     """Return rows of scores by trial, with None for missing numbers."""
-    found: dict[Trial, Rows] = defaultdict(list)
+    by_trial: dict[Trial, Rows] = defaultdict(list)
     for row in rows:
-        found[row[:4]].append(tuple(None if x != x else x for x in row))
-    return dict(found)
+        by_trial[row[:4]].append(tuple(None if x != x else x for x in row))
+    return dict(by_trial)
 
 
-def _difference(found: Sequence[Any], expected: Sequence[Any]) -> str:
+def _difference(scored: Sequence[Any], expected: Sequence[Any]) -> str:
     if not expected:
         return "there are scores, but no fit"
-    if len(found) != len(expected):
-        return f"expected {counted(len(expected), 'row')}, got {len(found)}"
+    if len(scored) != len(expected):
+        return f"expected {counted(len(expected), 'row')}, got {len(scored)}"
     pairs = (
         (name, row[4], value, other)
-        for row, fitted in zip(found, expected, strict=True)
+        for row, fitted in zip(scored, expected, strict=True)
         for name, value, other in zip(formats.SCORE_COLUMNS, row, fitted, strict=True)
         if value != other
     )
     name, iteration, *values = next(pairs)
-    here, given = ("none" if value is None else value for value in values)
-    return f"iteration {iteration}: {name} {here}, but fit and labels yield {given}"
+    actual, given = ("none" if value is None else value for value in values)
+    return f"iteration {iteration}: {name} {actual}, but fit and labels yield {given}"

@@ -83,9 +83,9 @@ def opening(comparisons: pd.DataFrame, pairwise: pd.DataFrame) -> Opening:
         name, accuracy = methods.loc[row, ["display_name", "accuracy"]]
         gain, low, high = gains.loc[row, ["gain", "low", "high"]]
         numbers = (float(accuracy), float(gain), float(low), float(high))
-        own = leads and bool(methods.loc[row, "external"])
+        external = leads and bool(methods.loc[row, "external"])
         name = _without_marks(name)
-        ways.append(Way(title, name, *numbers, word, reason, best_of, own))
+        ways.append(Way(title, name, *numbers, word, reason, best_of, external))
     ways.sort(key=lambda way: (not way.own, math.isnan(way.gain), -way.gain))
     title = next(iter(pairwise["title"]), "")
     best = [
@@ -96,7 +96,6 @@ def opening(comparisons: pd.DataFrame, pairwise: pd.DataFrame) -> Opening:
 
 
 def _without_marks(name: str) -> str:
-    """Remove the marks that tables explain."""
     return name.rstrip("*†")
 
 
@@ -114,25 +113,25 @@ def _lines(
         others = [row for row in ranked.index if row in group.index and row not in own]
         for row in own:
             yield _without_marks(methods.loc[row, "display_name"]), row, 1
-        chosen = reference[:1] if not own else []
-        for row in chosen or others[:1]:
-            best_of = 1 if chosen else len(others)
+        representative = reference[:1] if not own else []
+        for row in representative or others[:1]:
+            best_of = 1 if representative else len(others)
             title = str(bridge).replace("pair", "paired row") or LABELS_ALONE
             yield title, row, best_of
 
 
 def _way_verdict(compared: pd.DataFrame, by_itself: pd.DataFrame) -> tuple[str, str]:
     """Return the verdict on a method from its comparisons, and why it is open."""
-    ours = compared[compared["state"]]
-    if ours.empty:
+    state_rows = compared[compared["state"]]
+    if state_rows.empty:
         return OPEN, _REASONS[verdicts.NOT_ASKED]
-    verdict = str(ours["verdict"].iloc[0])
+    verdict = str(state_rows["verdict"].iloc[0])
     if verdict in (HELPS, HURTS):
         return verdict, ""
     if verdict == verdicts.DEPENDS:
-        words = ours.iloc[0][["accuracy_verdict", "balanced_verdict"]]
-        words = words.replace(verdicts.UNDECIDED, OPEN)
-        return OPEN, "{} by accuracy, {} by balanced accuracy".format(*words)
+        pair = state_rows.iloc[0][["accuracy_verdict", "balanced_verdict"]]
+        pair = pair.replace(verdicts.UNDECIDED, OPEN)
+        return OPEN, "{} by accuracy, {} by balanced accuracy".format(*pair)
     if verdict != verdicts.UNDECIDED:
         return OPEN, _REASONS[verdict]
     if by_itself["verdict"].iloc[0] != verdict:
@@ -153,15 +152,15 @@ def statement(openings: Sequence[Opening]) -> str:
         of_way = words.setdefault((way.title, way.own), {})
         of_way.setdefault(way.word, []).append(title)
     subjects: dict[tuple[str, bool], list[str]] = {}
-    for (title, own), of_way in words.items():
+    for (title, external), of_way in words.items():
         for word, where in of_way.items():
             place = f" on {listed(where)}" if len(of_way) > 1 else ""
-            subjects.setdefault((word, own), []).append(title + place)
+            subjects.setdefault((word, external), []).append(title + place)
     parts = [
-        _part(word, own, subjects)
+        _part(word, external, subjects)
         for word in (HELPS, HURTS, OPEN)
-        for own in (True, False)
-        if (word, own) in subjects
+        for external in (True, False)
+        if (word, external) in subjects
     ]
     nothing = "no method that ran uses a source" if openings else "nothing was run yet"
     text = f"{sentence('; '.join(parts) or nothing)}."
@@ -190,32 +189,32 @@ def count_helped(title: str, comparisons: pd.DataFrame) -> str:
     )
 
 
-def _part(word: str, own: bool, subjects: dict[tuple[str, bool], list[str]]) -> str:
-    names = listed(subjects[word, own])
-    if own:
-        known = {HELPS: "the source helps {}", HURTS: "the source hurts {}"}
-        return known.get(word, "whether the source helps {} is open").format(names)
+def _part(word: str, single: bool, subjects: dict[tuple[str, bool], list[str]]) -> str:
+    names = listed(subjects[word, single])
+    if single:
+        forms = {HELPS: "the source helps {}", HURTS: "the source hurts {}"}
+        return forms.get(word, "whether the source helps {} is open").format(names)
     if word == OPEN:
         verb = "do" if (HELPS, False) in subjects else "help"
         return f"whether {names} {verb} is open"
     return f"{names} {word.removesuffix('s')}"
 
 
-def way_lines(each: Opening) -> list[str]:
+def way_lines(opening: Opening) -> list[str]:
     """Return the ways of a benchmark for a terminal: a heading, one line per way."""
-    heading = [each.title, "", "accuracy", "gain", "95 %", "", ""]
+    heading = [opening.title, "", "accuracy", "gain", "95 %", "", ""]
     grid = [heading]
-    for way in each.ways:
-        known = not math.isnan(way.low)
+    for way in opening.ways:
+        finite = not math.isnan(way.low)
         ends = " to ".join(in_points(end, sign=True) for end in (way.low, way.high))
         gain = DASH if math.isnan(way.gain) else in_points(way.gain, sign=True)
         accuracy = DASH if math.isnan(way.accuracy) else f"{in_points(way.accuracy)} %"
         word = f"{SIGNS[way.word]} {way.word}"
         name = "" if way.title == way.method else way.method
-        cells = [f"  {way.title}", name, accuracy, gain, ends if known else "", word]
+        cells = [f"  {way.title}", name, accuracy, gain, ends if finite else "", word]
         grid.append([*cells, way.reason])
     lines = aligned(grid, left=(0, 1, 5, 6))
-    if each.without:
-        best = f"{in_points(each.accuracy)} % ({each.without})"
+    if opening.without:
+        best = f"{in_points(opening.accuracy)} % ({opening.without})"
         lines.append(f"  without a source: {best}")
     return lines

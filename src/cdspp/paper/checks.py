@@ -24,7 +24,7 @@ from cdspp.core.wording import counted, in_points
 from cdspp.stages.score import SampleScores
 from cdspp.study.plan import METHOD, BenchmarkPlan, Row
 
-SUPPORTED, CONTRARY = "supported", "contradicted"
+SUPPORTED, CONTRADICTED = "supported", "contradicted"
 _TOLERANCE = 0.01  # largest difference of means that counts as flat
 _NAMES = {LABELS: "labels per class", "n_components": "d", "max_iter": "T"}
 
@@ -102,7 +102,7 @@ def decide(trials: int, *, holds: bool, opposite: bool) -> str:
     """Return the verdict on a claim; if neither holds, the trials do not decide."""
     if trials < MIN_TRIALS or not (holds or opposite):
         return TOO_FEW
-    return SUPPORTED if holds else CONTRARY
+    return SUPPORTED if holds else CONTRADICTED
 
 
 def decide_gain(gain: verdicts.PairedGain) -> str:
@@ -112,14 +112,14 @@ def decide_gain(gain: verdicts.PairedGain) -> str:
 
 def superior(evidence: Evidence, method: str, rival: str) -> Decision:
     """Check that one method is better than another."""
-    ours, theirs = (_row(evidence.methods, key) for key in (method, rival))
-    values, others = evidence.average(ours), evidence.average(theirs)
-    gain, shared = evidence.gain(ours, theirs), np.isfinite(values - others)
-    gains = evidence.tasks(ours) - evidence.tasks(theirs)
+    row, rival_row = (_row(evidence.methods, key) for key in (method, rival))
+    values, others = evidence.average(row), evidence.average(rival_row)
+    gain, shared = evidence.gain(row, rival_row), np.isfinite(values - others)
+    gains = evidence.tasks(row) - evidence.tasks(rival_row)
     better = sum(mean_sd(task)[0] > 0 for task in gains)
     return Decision(
         decide_gain(gain),
-        f"{ours.display_name} {_percent(values[shared])}, {theirs.display_name} "
+        f"{row.display_name} {_percent(values[shared])}, {rival_row.display_name} "
         f"{_percent(others[shared])}: a gain of {answers.interval_text(gain)}, better "
         f"on {better} of {counted(len(gains), 'task')}, "
         f"{counted(gain.trials, 'trial')}.",
@@ -139,8 +139,8 @@ def best(evidence: Evidence, method: str, apart: Sequence[str] = ()) -> Decision
         average = evidence.average(row)
         if lack := _missing_trials(row, average, n_trials):
             gain = verdicts.paired_gain(values, average).gain
-            over = "" if math.isnan(gain) else f", {in_points(gain, sign=True)}"
-            left_out.append(f"{row.display_name} ({lack}{over})")
+            lead_text = "" if math.isnan(gain) else f", {in_points(gain, sign=True)}"
+            left_out.append(f"{row.display_name} ({lack}{lead_text})")
         else:
             complete.append((row, average))
     if not complete:
@@ -246,11 +246,11 @@ def _curve_means(
         other, others = _averages(curve, rival)
         averages = averages - others
         what, unit = f"Gain of {what} over {other.display_name}", "points"
-    known = np.flatnonzero(np.isfinite(averages).any(axis=1))
-    averages = averages[known][:, np.isfinite(averages[known]).all(axis=0)]
+    complete = np.flatnonzero(np.isfinite(averages).any(axis=1))
+    averages = averages[complete][:, np.isfinite(averages[complete]).all(axis=0)]
     if not averages.shape[1]:
         raise NotTestable(f"no trial has every value of the curve over {name}")
-    values = [curve.values[place] for place in known]
+    values = [curve.values[place] for place in complete]
     tasks, trials = len(curve.plan.tasks), averages.shape[1]
     size = f"{counted(tasks, 'task')}, {counted(trials, 'trial')}"
     return _CurveMeans(curve, name, what, unit, size, values, averages)
@@ -267,24 +267,24 @@ def cheapest(evidence: Times, method: str, rivals: Sequence[str]) -> Decision:
     times = seconds[seconds["benchmark"] == plan.benchmark].set_index("row")
     if method not in times.index or times.loc[method, "shortened"]:
         raise NotTestable(f"{method} was not timed on all tasks")
-    ours = times.loc[method]
-    known = {row.key for row in plan.main_rows if row.kind == METHOD} & {*times.index}
-    timed = times.loc[[key for key in rivals if key in known]]
+    own_time = times.loc[method]
+    keys = {row.key for row in plan.main_rows if row.kind == METHOD} & {*times.index}
+    timed = times.loc[[key for key in rivals if key in keys]]
     short = timed["shortened"].astype(bool)
-    whole = timed[~short].sort_values("seconds", kind="stable")
-    if whole.empty:
-        raise NotTestable(f"no rival of {ours.display_name} was timed on all tasks")
-    cheaper = whole[whole["seconds"] <= ours.seconds]
-    shown = whole.iloc[[0, -1]] if cheaper.empty else cheaper
-    deciding = whole.head(1) if cheaper.empty else cheaper
-    trials = int(min(ours.trials, deciding["trials"].max()))
+    unshortened = timed[~short].sort_values("seconds", kind="stable")
+    if unshortened.empty:
+        raise NotTestable(f"no rival of {own_time.display_name} was timed on all tasks")
+    cheaper = unshortened[unshortened["seconds"] <= own_time.seconds]
+    shown = unshortened.iloc[[0, -1]] if cheaper.empty else cheaper
+    deciding = unshortened.head(1) if cheaper.empty else cheaper
+    trials = int(min(own_time.trials, deciding["trials"].max()))
     opening = "cheapest and most expensive rival" if cheaper.empty else "cheaper are"
     return Decision(
         decide(trials, holds=cheaper.empty, opposite=not cheaper.empty),
-        f"{ours.display_name} {ours.seconds:.3g} s; {opening} "
-        f"{', '.join(_multiples(shown, ours))}, of "
-        f"{counted(len(whole), 'rival')}, {counted(trials, 'trial')}."
-        f"{_list_text('Left out, shortened', _multiples(timed[short], ours))}",
+        f"{own_time.display_name} {own_time.seconds:.3g} s; {opening} "
+        f"{', '.join(_multiples(shown, own_time))}, of "
+        f"{counted(len(unshortened), 'rival')}, {counted(trials, 'trial')}."
+        f"{_list_text('Left out, shortened', _multiples(timed[short], own_time))}",
     )
 
 
@@ -308,10 +308,10 @@ def transfer(evidence: Evidence, method: str) -> Decision:
     """Check that the source helps a method, averaged over tasks."""
     rows = evidence.comparisons["row"].isin([method, f"{method}, {SELECTED}"])
     comparisons = evidence.comparisons.assign(role=np.where(rows, REFERENCE, ""))
-    ours = source_help.of_reference(comparisons)
-    if not ours["state"].any():
+    of_method = source_help.of_reference(comparisons)
+    if not of_method["state"].any():
         raise NotTestable("no other source state was run")
-    average = source_help.on_average(ours)
+    average = source_help.on_average(of_method)
     states = list(average[average["state"]].itertuples())
     text = answers.reference_answer(comparisons)
     verdict = answers.verdict_of(average)
@@ -359,29 +359,29 @@ def better_in_state(evidence: Evidence, state: str, rival: str) -> Decision:
         places.setdefault((ALONE, row.stands_for), place)
     task = AVERAGE if len(summary.tasks) > 1 else summary.tasks[0]
     for row in evidence.methods:
-        ours = places.get((state, row.method))
-        theirs = places.get((rival, row.method), places.get((MAIN, rival)))
-        if ours is None or theirs is None:
+        index = places.get((state, row.method))
+        rival_place = places.get((rival, row.method), places.get((MAIN, rival)))
+        if index is None or rival_place is None:
             continue
-        both = SampleComparison(summary.rows[ours], ours, summary, evidence.by_row)
-        other = Rival(rival, rival, True, theirs)
-        gain = both.gain(other, task, "")
-        if both.collapsed(other, task):
+        pair = SampleComparison(summary.rows[index], index, summary, evidence.by_row)
+        other = Rival(rival, rival, True, rival_place)
+        gain = pair.gain(other, task, "")
+        if pair.collapsed(other, task):
             collapsed.append(row.display_name)
         elif gain.trials:
             gains[row.display_name] = gain
     if not gains:
         raise NotTestable(f"nothing ran in the state {state} to compare with {rival}")
-    sure = {k: gain for k, gain in gains.items() if gain.trials >= MIN_TRIALS} or gains
-    values = list(sure.values())
-    words = [verdicts.decide_pair(gain, evidence.plan.margin / 100) for gain in values]
-    ahead, level = _gaining(values), words.count(EQUAL) + words.count(HURTS)
-    holds, opposite = 2 * len(ahead) > len(words), 2 * level > len(words)
-    each = (f"{name} {in_points(g.gain, sign=True)}" for name, g in sure.items())
+    full = {k: gain for k, gain in gains.items() if gain.trials >= MIN_TRIALS} or gains
+    values = list(full.values())
+    decisions = [verdicts.decide_pair(g, evidence.plan.margin / 100) for g in values]
+    ahead, level = _gaining(values), decisions.count(EQUAL) + decisions.count(HURTS)
+    holds, opposite = 2 * len(ahead) > len(values), 2 * level > len(values)
+    each = (f"{name} {in_points(g.gain, sign=True)}" for name, g in full.items())
     return Decision(
         decide(values[0].trials, holds=holds, opposite=opposite and not ahead),
         f"On {_trials(values)}, gains in the state {state} over {rival}: "
-        f"{', '.join(each)}; significantly better: {len(ahead)} of {len(words)}"
+        f"{', '.join(each)}; significantly better: {len(ahead)} of {len(values)}"
         f"{'; collapsed: ' if collapsed else ''}{', '.join(collapsed)}.",
     )
 
@@ -399,12 +399,12 @@ def _pairs(comparisons: pd.DataFrame, rival: str, least: int = MIN_TRIALS) -> li
 
 def _gaining(pairs: Sequence[Any]) -> list[Any]:
     """Return the pairs with a gain above zero after Holm's correction."""
-    sure = verdicts.holm([pair.p_above for pair in pairs])
-    return [pair for pair, p in zip(pairs, sure, strict=True) if p < verdicts.ALPHA]
+    holm = verdicts.holm([pair.p_above for pair in pairs])
+    return [pair for pair, p in zip(pairs, holm, strict=True) if p < verdicts.ALPHA]
 
 
 def _state_text(comparisons: pd.DataFrame, pairs: Sequence[Any], state: str) -> str:
-    ahead, alone = _gaining(pairs), _pairs(comparisons, ALONE)
+    ahead, over_none = _gaining(pairs), _pairs(comparisons, ALONE)
     names = f" ({_gains(ahead, 'display_name')})" if ahead else ""
     pair_verdicts = [pair.pair for pair in pairs]
     text = (
@@ -412,9 +412,9 @@ def _state_text(comparisons: pd.DataFrame, pairs: Sequence[Any], state: str) -> 
         f"{len(ahead)}{names}; equal: {pair_verdicts.count(EQUAL)}; "
         f"better with {state.replace('-', ' ')}: {pair_verdicts.count(HURTS)}"
     )
-    if not alone:
+    if not over_none:
         return text
-    better = f"{len(_gaining(alone))} of {len(alone)}"
+    better = f"{len(_gaining(over_none))} of {len(over_none)}"
     return f"{text}. Better with the real source than without any: {better}"
 
 
@@ -448,4 +448,3 @@ CHECKS = {
     "elsewhere": Check(elsewhere),
 }
 RULE_FIELDS = {"min_trials": str(MIN_TRIALS), "tolerance": in_points(_TOLERANCE)}
-RULE_FIELDS["source_rule"] = verdicts.RULE

@@ -19,7 +19,7 @@ from cdspp.core.names import PathLike, Paths
 from cdspp.core.wording import DASH, sentence
 from cdspp.core.yaml_files import read_yaml
 from cdspp.paper import checks
-from cdspp.paper.checks import CHECKS, CONTRARY, SUPPORTED, Evidence, Times
+from cdspp.paper.checks import CHECKS, CONTRADICTED, SUPPORTED, Evidence, Times
 from cdspp.paper.plugin import PaperPlan
 from cdspp.paper.times import measure_times
 from cdspp.report.tables.table import Cell, Line, Table, caption, write_tables
@@ -129,7 +129,7 @@ def check_claims(
             decision = apply(each, **claim.options)
         except checks.NotTestable as missing:
             decision = checks.Decision(UNTESTABLE, f"{sentence(str(missing))}.")
-        if claim.construction and decision.verdict != CONTRARY:
+        if claim.construction and decision.verdict != CONTRADICTED:
             decision = decision._replace(verdict=BY_CONSTRUCTION)
             rule = f"By construction: {claim.construction}."
         record = {"claim": claim.id, "text": claim.text, "kind": claim.kind}
@@ -152,7 +152,7 @@ def build_verdicts_table(findings: pd.DataFrame) -> Table:
     return Table(
         "claims-overview",
         "Claims, and verdicts on these data",
-        caption("paper", "claims-overview", opening=_opening(findings), terms=_TERMS),
+        caption("paper", "claims-overview", counts=_counts(findings), terms=_TERMS),
         columns=("Claim", *findings["benchmark"].unique()),
         lines=tuple(lines),
         data=findings[["claim", "text", "kind", "benchmark", "verdict"]],
@@ -165,22 +165,20 @@ def _claim_cell(finding: Any, note: str) -> Cell:
     return Cell(finding.text + kind, note=note)
 
 
-def _opening(findings: pd.DataFrame) -> str:
-    tally, words = Counter(findings["verdict"]), (SUPPORTED, CONTRARY, TOO_FEW)
-    counts = ", ".join(f"{tally[word]} {word}" for word in words)
-    rule = "Each claim, in our words, is tested on every benchmark by a fixed rule"
-    return f"In all, {counts}. {rule}"
+def _counts(findings: pd.DataFrame) -> str:
+    tally, verdicts = Counter(findings["verdict"]), (SUPPORTED, CONTRADICTED, TOO_FEW)
+    return ", ".join(f"{tally[verdict]} {verdict}" for verdict in verdicts)
 
 
 def build_claims_table(findings: pd.DataFrame) -> Table:
     """Build the table ``claims``: one line per claim and benchmark."""
-    lines, told = [], findings["rule"].duplicated()
+    lines, repeated = [], findings["rule"].duplicated()
     for _, group in findings.groupby("claim", sort=False):
         # One line if all benchmarks agree.
         distinct = group.drop_duplicates(["verdict", "numbers"])
         together = len(distinct) == 1 < len(group)
         first = group.iloc[0]
-        claim = _claim_cell(first, "" if told[first.name] else first.rule)
+        claim = _claim_cell(first, "" if repeated[first.name] else first.rule)
         for finding in (distinct if together else group).itertuples():
             benchmark = Cell("all" if together else finding.benchmark)
             verdict = Cell(finding.verdict, bold=finding.verdict == SUPPORTED)
@@ -190,7 +188,7 @@ def build_claims_table(findings: pd.DataFrame) -> Table:
     return Table(
         "claims",
         "The numbers behind each verdict",
-        f"{_opening(findings)}, given in small print at its first use. {_TERMS}",
+        caption("paper", "claims", terms=_TERMS),
         columns=("Claim", "Benchmark", "Verdict", "Numbers"),
         lines=tuple(lines),
         data=findings,

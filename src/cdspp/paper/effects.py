@@ -1,6 +1,5 @@
 """Effects of the variants of a paper: deviations of its code, and choices."""
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -9,7 +8,6 @@ import pandas as pd
 
 from cdspp.analysis.summary import Floats, last_scores, read_scores
 from cdspp.analysis.verdicts import ZERO, PairedGain, interval_note, paired_gain
-from cdspp.core.errors import DataError
 from cdspp.core.names import MAIN, PathLike, Paths
 from cdspp.core.wording import DASH, counted
 from cdspp.core.yaml_files import read_yaml
@@ -28,9 +26,6 @@ from cdspp.study.plan import BenchmarkPlan, Plans, Row
 
 Variant = dict[str, Any]  # an entry of a list of deviations or choices
 
-_DEVIATION = ("id", "method", "topic", "paper", "code", "default", "options")
-_DEFAULTS = ("code", "paper", "neither")
-_CHOICE = ("id", "methods", "topic", "printed", "otherwise")
 _TEXTS = ("id", "method", "display_name", "topic", "paper", "unchecked", "code")
 _EFFECT = ("benchmark", "title", "effect", "low", "high", "losses", "tasks", "trials")
 _DEVIATION_COLUMNS = (*_TEXTS, "default", "switch", *_EFFECT)
@@ -43,35 +38,12 @@ def write_effects(plans: Plans, scores: Paths, paper: PathLike, outputs: Paths) 
     """Write where paper and code differ, and the choices behind printed numbers."""
     frames = [read_scores(path) for path in scores]
     effects = [measure_effects(*pair) for pair in zip(frames, plans, strict=True)]
-    deviations = read_deviations(Path(paper, "deviations.yaml"))
     choice_effects = measure_choices(frames, plans, read_printed(paper))
-    path = Path(paper, "choices.yaml")
-    choices = _read_entries(path, _CHOICE, ("options", "without"))
+    deviations, choices = (
+        read_yaml(Path(paper, f"{name}.yaml")) for name in ("deviations", "choices")
+    )
     tables = [build_deviation_table(effects, deviations)]
     write_tables([*tables, build_choices_table(choice_effects, choices)], outputs)
-
-
-def read_deviations(path: PathLike) -> list[Variant]:
-    """Read the list of deviations; DataError if a key, default or name is wrong."""
-    return _read_entries(path, _DEVIATION, ("unchecked",))
-
-
-def _read_entries(
-    path: PathLike, required: Sequence[str], optional: Sequence[str]
-) -> list[Variant]:
-    entries: list[Variant] = read_yaml(path)
-    for entry in entries:
-        complete = {*required} <= {*entry} <= {*required, *optional}
-        if not complete or entry.get("default", "code") not in _DEFAULTS:
-            raise DataError(
-                f"{path}, {entry.get('id', entry)}: expected the keys "
-                f"{', '.join(required)}, perhaps {' or '.join(optional)}, and a "
-                f"default, if any, of {', '.join(_DEFAULTS)}."
-            )
-    counts = Counter(entry["id"] for entry in entries)
-    if repeated := sorted(name for name, number in counts.items() if number > 1):
-        raise DataError(f"{path}: named more than once: {', '.join(repeated)}.")
-    return entries
 
 
 def _paired_accuracies(scores: pd.DataFrame, entry: VariantPlan) -> Floats:
@@ -91,9 +63,9 @@ def measure_effects(scores: pd.DataFrame, plan: BenchmarkPlan) -> dict[str, Vari
 
 
 def _effect(plan: BenchmarkPlan, entry: VariantPlan, gain: PairedGain) -> Variant:
-    own = {name: getattr(gain, name) for name in ("low", "high", "losses", "trials")}
-    named = {"benchmark": plan.benchmark, "title": plan.title, "effect": gain.gain}
-    return {**named, **own, "tasks": len(entry.tasks)}
+    values = {name: getattr(gain, name) for name in ("low", "high", "losses", "trials")}
+    labels = {"benchmark": plan.benchmark, "title": plan.title, "effect": gain.gain}
+    return {**labels, **values, "tasks": len(entry.tasks)}
 
 
 def measure_choices(
@@ -112,14 +84,14 @@ def measure_choices(
             values = _paired_accuracies(frame, entry)
             otherwise, main = values.mean(axis=1)
             effect = _effect(plan, entry, paired_gain(main, otherwise))
-            own = {"benchmark": paper.printed, "method": name}
-            cells = printed.cells[(printed.cells[list(own)] == own).all(axis=1)]
+            key = {"benchmark": paper.printed, "method": name}
+            cells = printed.cells[(printed.cells[list(key)] == key).all(axis=1)]
             cells = cells[cells["task"].isin(entry.tasks)]
-            met = [0, 0]  # without the choice, and with it
+            hits = [0, 0]  # without the choice, and with it
             for cell in cells.itertuples():
                 for run, trials in enumerate(values[:, entry.tasks.index(cell.task)]):
-                    met[run] += cell_verdict(cell, trials) == EXACT
-            counts = {"cells": len(cells), "exact": met[1], "exact_otherwise": met[0]}
+                    hits[run] += cell_verdict(cell, trials) == EXACT
+            counts = {"cells": len(cells), "exact": hits[1], "exact_otherwise": hits[0]}
             keys = {"choice": entry.identifier, "method": entry.method}
             records.append(keys | {"display_name": name} | effect | counts)
     return pd.DataFrame(records, columns=list(_CHOICE_COLUMNS))
@@ -155,21 +127,21 @@ def build_deviation_table(
     )
 
 
-def _deviation_line(each: Any, *, first: bool) -> Line:
-    switch = f"{each.switch}. " if each.switch else ""
+def _deviation_line(entry: Any, *, first: bool) -> Line:
+    switch = f"{entry.switch}. " if entry.switch else ""
     text = [
-        Cell(each.display_name, name=True),
-        Cell(each.topic, note=f"{switch}Followed: {each.default}."),
-        Cell(each.paper, note="full text not at hand" if each.unchecked else ""),
-        Cell(each.code),
+        Cell(entry.display_name, name=True),
+        Cell(entry.topic, note=f"{switch}Followed: {entry.default}."),
+        Cell(entry.paper, note="full text not at hand" if entry.unchecked else ""),
+        Cell(entry.code),
     ]
     cells = text if first else [Cell("")] * len(text)
-    if not each.tasks:
+    if not entry.tasks:
         return Line((*cells, Cell(DASH), Cell(DASH)), "Not measured in this study")
-    sure = each.low > ZERO or each.high < -ZERO
-    change = effect_cell(each.effect, each.low, each.high, bold=sure)
-    where = Cell(each.title, note=_sample_size(each))
-    return Line((*cells, where, change), "Measured in this study")
+    significant = entry.low > ZERO or entry.high < -ZERO
+    change = effect_cell(entry.effect, entry.low, entry.high, bold=significant)
+    benchmark = Cell(entry.title, note=_sample_size(entry))
+    return Line((*cells, benchmark, change), "Measured in this study")
 
 
 def _sample_size(measured: Any) -> str:
@@ -194,7 +166,7 @@ def build_choices_table(effects: pd.DataFrame, choices: Sequence[Variant]) -> Ta
         name="printed-choices",
         title="Choices behind the printed numbers",
         caption=caption("paper", "choices") + interval_note(effects["trials"]),
-        columns=("Topic", "Printed", "Otherwise", "Method", "Worth", "Exact"),
+        columns=("Topic", "Printed", "Otherwise", "Method", "Effect", "Exact"),
         lines=tuple(lines),
         data=effects,
         text_columns=4,

@@ -35,7 +35,7 @@ def paper_times(folder: PathLike, plans: Plans) -> dict[str, Mapping[str, float]
     seconds = paper_seconds(Path(folder, "computation_time.csv"))
     benchmarks = read_yaml(Path(folder, "benchmarks.yaml"))
     names = ((plan.benchmark, PaperPlan.of(plan).printed) for plan in plans)
-    return {own: seconds[benchmarks[name]["time"]] for own, name in names if name}
+    return {key: seconds[benchmarks[name]["time"]] for key, name in names if name}
 
 
 def paper_seconds(path: PathLike) -> dict[str, dict[str, float]]:
@@ -66,20 +66,20 @@ def measure_times(
 def _benchmark_times(
     results: pd.DataFrame, plan: BenchmarkPlan, paper: Mapping[str, float]
 ) -> pd.DataFrame:
-    here = results[results["benchmark"] == plan.benchmark]
+    of_benchmark = results[results["benchmark"] == plan.benchmark]
     entries = []
     for row in plan.main_rows:
-        fits = here[here["method"] == row.method]
+        fits = of_benchmark[of_benchmark["method"] == row.method]
         ok = fits["status"] == "ok"
         timed = ok & fits["cpu_seconds"].notna()  # external predictions have none
         spent = fits[timed].groupby("task")["cpu_seconds"].apply(list).to_dict()
         ran = [spent[task] for task in plan.tasks if task in spent]
-        each = (TIMED_TRIALS * sum(seconds) / len(seconds) for seconds in ran)
+        totals = (TIMED_TRIALS * sum(seconds) / len(seconds) for seconds in ran)
         entry = {name: getattr(row, name) for name in _OF_ROW}
         entry |= {"benchmark": plan.benchmark, "title": plan.title, "row": row.key}
         entry |= {"failed": int((~ok).sum()), "tasks": len(ran)}
         entry |= {"trials": min(map(len, ran), default=0), "n_tasks": len(plan.tasks)}
-        entry["seconds"] = sum(each) if 0 < len(ran) == len(plan.tasks) else math.nan
+        entry["seconds"] = sum(totals) if 0 < len(ran) == len(plan.tasks) else math.nan
         entry["paper_seconds"] = paper.get(row.method_name, math.nan)
         entries.append(entry)
     times = pd.DataFrame(entries)
@@ -87,8 +87,8 @@ def _benchmark_times(
         return times
     unit = times[[row.role == REFERENCE for row in plan.main_rows]].squeeze()
     for name, ratio in (("seconds", "ratio"), ("paper_seconds", "paper_ratio")):
-        own = float(unit[name]) if len(unit) else math.nan
-        times[ratio] = times[name] / (own or math.nan)
+        reference_seconds = float(unit[name]) if len(unit) else math.nan
+        times[ratio] = times[name] / (reference_seconds or math.nan)
     return times
 
 
@@ -97,8 +97,8 @@ def build_times_table(times: pd.DataFrame) -> Table:
     columns: list[tuple[str, dict[str, Cell]]] = []
     for _, group in times.groupby("benchmark", sort=False):
         title = group["title"].iloc[0]
-        whole = group[~group["shortened"].astype(bool)]
-        least = whole.groupby("supervised")["seconds"].min()
+        unshortened = group[~group["shortened"].astype(bool)]
+        least = unshortened.groupby("supervised")["seconds"].min()
         ours, paper = {}, {}
         for time in group.itertuples():
             bold = not time.shortened and time.seconds == least[time.supervised]

@@ -14,10 +14,10 @@ from operator import attrgetter
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from cdspp.analysis.verdicts import INTERVAL_TRIALS
 from cdspp.core.names import BASELINE, LABELS, REFERENCE
 from cdspp.core.wording import task_title
 from cdspp.methods.bridge import PAIRS
+from cdspp.report.tables.table import marks_legend
 from cdspp.study.plan import CHOOSING, LEFT_OUT, BenchmarkPlan, Plans
 from cdspp.study.plugins import plugin_classes
 
@@ -131,38 +131,35 @@ def _captioned(kind: str, name: str, maker: Maker, *needs: Any, **more: Any) -> 
     return Item(kind, name, maker, *needs, **more)
 
 
-# Captions, folds, and the text before a part that the page folds away.
+# The rule of verdicts, captions, folds, and the text before a folded part of the page.
 _PROSE = tomllib.loads(
     Path(__file__).with_name("page").joinpath("templates/prose.toml").read_text("utf-8")
 )
+RULE = {verdict: _prose("rule", verdict) for verdict in _PROSE["rule"]}
 _figure, _table = (partial(_captioned, kind) for kind in (FIGURE, TABLE))
 _showcase = attrgetter("showcase")
 _OF_DATA = ("labels", "features", "splits")
 _OF_SHOWCASE = ("fits", "subspace", "source_labels", "target_labels")
 _SELECTING = ("scores", "comparisons", "selecting_records")
 SCORES = _maker("tables.benchmark:write_benchmark")
-OVERVIEW = _maker("tables.benchmark:write_overview")
 DATA = _maker("tables.contents:write_contents", *_OF_DATA)
 SELECTION = _maker("tables.selection:write_selection", *_SELECTING)
 MATRIX = _maker("tables.source_help:write_matrix", "comparisons")
 TASKS = _maker("tables.source_help:write_tasks", "scores", "rows")
 CHARTS = _maker("figures.benchmark:write_benchmark")
-BRIDGES = _maker("figures.benchmark:write_bridges")
 SHOWCASE = _maker("figures.samples:write_showcase", *_OF_SHOWCASE)
 OPENING = _maker("figures.source_help:write_opening", "comparisons")
 WAYS = _maker("figures.ways:write_ways", "comparisons", "pairwise")
 SELECTED = _maker("figures.source_help:write_selection", "selection")
 
 EVERY_TASK = _fold("every-task")
-BY_TASK = _fold("by-task")
-SEVERAL = _fold("several")
 CURVES = _fold("curves")
 ITERATIONS = _fold("iterations")
 ONE_TASK = _fold("one-task")
 CONTENTS = _fold("contents")
 
 _CHART = (
-    _figure("bridges", BRIDGES, _varies(PAIRS)),
+    _figure("bridges", _maker("figures.benchmark:write_bridges"), _varies(PAIRS)),
     _figure("source-help", OPENING),
 )
 # The page does not repeat, as a table, the content of a figure or another table.
@@ -170,9 +167,11 @@ _BENCHMARK = (
     Item(TABLE, "accuracy_{benchmark}", SCORES, fold=EVERY_TASK, shown=_several),
     _figure("methods_{benchmark}", CHARTS, fold=EVERY_TASK),
     Item(TABLE, "class-accuracy_{benchmark}", SCORES, fold=EVERY_TASK, shown=_never),
-    Item(TABLE, "source-help_{benchmark}", TASKS, fold=BY_TASK, shown=_several),
+    Item(
+        TABLE, "source-help_{benchmark}", TASKS, fold=_fold("by-task"), shown=_several
+    ),
     _table("pairwise_{benchmark}", TASKS),  # not folded: first
-    Item(TABLE, "several-sources_{benchmark}", TASKS, _has(LEFT_OUT), SEVERAL),
+    Item(TABLE, "several-sources_{benchmark}", TASKS, _has(LEFT_OUT), _fold("several")),
     _figure("labels_{benchmark}", CHARTS, _varies(LABELS), CURVES),
     _figure("sensitivity_{benchmark}", CHARTS, _of_options, CURVES),
     Item(TABLE, "curve-{curve}_{benchmark}", SCORES, fold=CURVES, shown=_never),
@@ -191,14 +190,14 @@ _MATRIX = (
     _figure("source-states", OPENING),
     replace(_table("source-help", MATRIX), shown=_never),
 )
-_AT_A_GLANCE = _table("overview", OVERVIEW)
+_AT_A_GLANCE = _table("overview", _maker("tables.benchmark:write_overview"))
 
 
 def _folded(anchor: str, heading: str, group: str, *items: Item) -> Part:
     return Part(anchor, heading, group, items, _prose("parts", anchor))
 
 
-OWN: tuple[Part, ...] = (
+PARTS: tuple[Part, ...] = (
     Part("opening", "", items=(_figure("ways", WAYS),)),
     Part("chart", "With the source, and without", items=_CHART),
     _folded("overview", "All methods at a glance", "", _AT_A_GLANCE),
@@ -216,7 +215,7 @@ OWN: tuple[Part, ...] = (
 
 def page_parts() -> tuple[Part, ...]:
     """Return the parts of the page, with the parts of plug-ins."""
-    parts = OWN
+    parts = PARTS
     for plugin in plugin_classes():
         parts = plugin.parts(parts)
     return parts
@@ -264,7 +263,8 @@ def item_jobs(plans: Plans) -> list[ItemJob]:
 
 def caption_fields(plans: Plans) -> dict[str, str]:
     """Return the values of the fields in captions and sentences."""
-    fields = {"interval_trials": str(INTERVAL_TRIALS)}
+    rows = (row for plan in plans for row in plan.shown_rows)
+    fields = {"marks": marks_legend(row.marks for row in rows)}
     fields["protocol"] = " ".join(plan.protocol for plan in plans)
     numbers = sorted({curve.n_trials for plan in plans for curve in plan.curves})
     ends = " to ".join(dict.fromkeys(map(str, (*numbers[:1], *numbers[-1:]))))

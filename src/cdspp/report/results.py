@@ -84,8 +84,8 @@ def load_results(folder: PathLike) -> Results:
     """
     root, files = Path(folder), score_files(Path(folder))
     with suppress(DataError):  # no report yet
-        stated = read_digests(root).files
-        names = {Path(name).name for name in stated if "/scores/" in name}
+        digest_files = read_digests(root).files
+        names = {Path(name).name for name in digest_files if "/scores/" in name}
         files = [file for file in files if file.name in names] or files
     by_benchmark = {file.stem: read_scores(file) for file in files}
     scores = pd.concat(by_benchmark, names=["benchmark"]).reset_index(level=0)

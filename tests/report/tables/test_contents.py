@@ -167,23 +167,6 @@ def test_the_caption_says_where_test_samples_are_left_out(
     assert ("labelled in its source" in table.caption) == told
 
 
-@pytest.mark.parametrize(
-    ("kind", "name", "message"),
-    [
-        ("labels", "shop.parquet", "shop, .*web"),
-        ("features", "web.words.npz", r"web\.words"),
-        ("splits", "1-2.parquet", "shop.*target"),
-    ],
-)
-def test_a_missing_file_is_named(
-    folder: Path, kind: str, name: str, message: str
-) -> None:
-    given = files(folder)
-    given[kind] = [path for path in given[kind] if path.name != name]
-    with pytest.raises(DataError, match=message):
-        count_contents(PLAN, **given)
-
-
 def test_features_of_other_samples_than_the_labels_are_refused(folder: Path) -> None:
     write_labels(folder / "shop.parquet", "shop", CLASSES, 4)
     with pytest.raises(DataError, match=r"shop\.net\.npz: 6 samples, but 8"):

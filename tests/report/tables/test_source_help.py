@@ -99,9 +99,12 @@ def test_a_line_shows_gains_with_intervals_what_stays_without_and_the_verdict() 
         "Verdict": "helps [p 0.012]",
         "Tasks": "1 helps",
     }
-    assert "gains over both forms of none within ±1)" in matrix(svm, GAIN).caption
     assert (
-        "within ±0.5)"
+        "gains over both forms of no source are within ±1. "
+        in matrix(svm, GAIN).caption
+    )
+    assert (
+        "are within ±0.5. "
         in build_matrix_table([frame(GAIN)], [replace(PLAN, margin=0.5)]).caption
     )
 

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
-from cdspp.core.errors import DataError
-from cdspp.report.tables.contents import read_splits, split_of
+from cdspp.report.tables.contents import read_splits
 from cdspp.stages.formats import SPLIT_COLUMNS, write_rows
 
 
@@ -27,15 +24,5 @@ def test_blocks_of_a_domain_in_a_role_are_joined_in_order(tmp_path: Path) -> Non
         ]
     )
     assert set(splits) == {("target", "web"), ("source", "web")}
-    assert split_of(splits, "target", "web")["trial"].tolist() == [1, 2, 3]
-    assert split_of(splits, "target", "web").index.tolist() == [0, 1, 2]
-
-
-def test_a_domain_without_splits_is_named_with_those_of_its_role(
-    tmp_path: Path,
-) -> None:
-    splits = read_splits([write_block(tmp_path / "source/web/1-1.parquet", 1)])
-    with pytest.raises(DataError, match=r"shop.*source, got those of web\. Pass"):
-        split_of(splits, "source", "shop")
-    with pytest.raises(DataError, match="web.*target, got those of none"):
-        split_of(splits, "target", "web")
+    assert splits["target", "web"]["trial"].tolist() == [1, 2, 3]
+    assert splits["target", "web"].index.tolist() == [0, 1, 2]

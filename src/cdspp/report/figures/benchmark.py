@@ -27,7 +27,7 @@ from cdspp.analysis.summary import (
     summarise,
     value_text,
 )
-from cdspp.core.names import AVERAGE, BASELINE, LABELS, MAIN, REAL, REFERENCE, Paths
+from cdspp.core.names import BASELINE, LABELS, MAIN, REAL, REFERENCE, Paths
 from cdspp.core.wording import task_title
 from cdspp.methods.bridge import PAIRS
 from cdspp.report.figures import style
@@ -170,14 +170,16 @@ def _draw_labels(curves: Sequence[CurveScores], outputs: Paths) -> None:
     sizes: Any = {"line": line, "rest": 0.2, "most": most, "spare": True}
     sizes["width_ratios"] = [1.9, 1] if len(panels) == 1 else [1] * n_columns
     grid = style.gridded(tasks, n_columns, outputs, **sizes)
-    with grid as (figure, [*drawn, beside]):
-        beside.set_axis_off()
-        pairs = zip(drawn, panels, strict=True)
-        far = [_label_panel(axes, *panel) for axes, panel in pairs]
-        for axes in drawn[-n_columns:]:
+    with grid as (figure, [*plots, legend_axes]):
+        legend_axes.set_axis_off()
+        far = [
+            _label_panel(axes, curve, values, unusable)
+            for axes, (curve, _, values, unusable) in zip(plots, panels, strict=True)
+        ]
+        for axes in plots[-n_columns:]:
             _name_axis(axes, "labelled samples per class")
-        style.equal_windows(drawn, side="y", within=(0.0, 100.0))
-        for axes in drawn:  # leaves space for names at the bottom
+        style.equal_windows(plots, side="y", within=(0.0, 100.0))
+        for axes in plots:  # leaves space for names at the bottom
             low, high = axes.get_ylim()
             lowered = low - 0.09 * max(far) * (high - low)
             axes.set_ylim(max(lowered, min(low, 0.0)), high)
@@ -185,8 +187,8 @@ def _draw_labels(curves: Sequence[CurveScores], outputs: Paths) -> None:
         def end(line: Line2D) -> float:
             return max(np.ravel(line.get_ydata())[-1:], default=0.0)
 
-        handles = sorted(_by_name(drawn).values(), key=end, reverse=True)
-        beside.legend(handles=handles, loc="center left", labelspacing=0.45)
+        handles = sorted(_by_name(plots).values(), key=end, reverse=True)
+        legend_axes.legend(handles=handles, loc="center left", labelspacing=0.45)
         figure.supylabel("accuracy, percent")
 
 
@@ -199,19 +201,19 @@ def _by_task(curve: CurveScores) -> list[tuple[str, Floats, Flags]]:
     """Return task, accuracies and degenerate positions of each task, average last."""
     tasks, accuracy = curve.with_average()
     by_row = (accuracy, curve.unusable())
-    return list(zip(tasks, *(each.swapaxes(0, 1) for each in by_row), strict=True))
+    return list(zip(tasks, *(array.swapaxes(0, 1) for array in by_row), strict=True))
 
 
 def _label_panel(
-    axes: Axes, curve: CurveScores, task: str, values: Floats, unusable: Flags
+    axes: Axes, curve: CurveScores, values: Floats, unusable: Flags
 ) -> int:
     """Draw one panel; return the number of names stacked at its bottom."""
     means = 100 * np.array([[mean_sd(trials)[0] for trials in row] for row in values])
     far = np.array([style.far_below(column) for column in means.T]).T
     # A line that is far below more than once, or throughout, is left out entirely.
     n_finite = np.isfinite(means).sum(axis=1)
-    apart = far.sum(axis=1) >= n_finite.clip(1, 2)
-    for i in np.flatnonzero(~apart).tolist():
+    excluded = far.sum(axis=1) >= n_finite.clip(1, 2)
+    for i in np.flatnonzero(~excluded).tolist():
         row = curve.plan.rows[i]
         leading = row.role == REFERENCE and row.state == REAL
         look: dict[str, Any] = {"linewidth": 1.1, "zorder": 2}
@@ -225,22 +227,15 @@ def _label_panel(
     for place, x in enumerate(curve.values):
         side = "left" if place == 0 else "right" if place == last else "center"
         look = {"x": x, "ha": side, "transform": axes.get_xaxis_transform()}
-        for height, i in enumerate(np.flatnonzero(far[:, place] & ~apart).tolist()):
+        for height, i in enumerate(np.flatnonzero(far[:, place] & ~excluded).tolist()):
             look["collapsed"], mean = bool(unusable[i, place]), means[i, [place]]
             style.name_far_row(axes, curve.plan.rows[i], mean, height, **look)
-    for height, i in enumerate(np.flatnonzero(apart).tolist()):
+    for height, i in enumerate(np.flatnonzero(excluded).tolist()):
         look = {"transform": axes.transAxes, "collapsed": bool(unusable[i].any())}
         style.name_far_row(axes, curve.plan.rows[i], means[i], height, **look)
-    for value in {v for v, name in curve.plan.dropped if task in (name, AVERAGE)}:
-        if value in curve.values:
-            reason = "not for every task" if task == AVERAGE else "no test sample left"
-            upright: Any = {"rotation": 90, "ha": "center"}
-            upright |= {"color": style.MUTED, "va": "bottom", "bbox": style.ON_LINES}
-            where = axes.get_xaxis_transform()
-            axes.text(value, 0.03, reason, transform=where, **upright)
     _scale(axes, curve)
     style.hide_spines(axes, grid="y")
-    return max(int(apart.sum()), int(far[~apart].sum(axis=0).max(initial=0)))
+    return max(int(excluded.sum()), int(far[~excluded].sum(axis=0).max(initial=0)))
 
 
 def _draw_sensitivity(curves: Sequence[CurveScores], outputs: Paths) -> None:
@@ -249,9 +244,9 @@ def _draw_sensitivity(curves: Sequence[CurveScores], outputs: Paths) -> None:
     most = math.inf if n_columns > 1 else 4.4
     # Tasks shown next to an average have different styles, if they are few.
     several = [c for c in curves if len(c.plan.tasks) > 1 and not c.in_states]
-    named = list(dict.fromkeys(task for curve in several for task in curve.plan.tasks))
-    dashes = _DASHES if len(named) <= len(_DASHES) else ["solid"] * len(named)
-    looks = dict(zip(named, dashes, strict=False))
+    tasks = list(dict.fromkeys(task for curve in several for task in curve.plan.tasks))
+    dashes = _DASHES if len(tasks) <= len(_DASHES) else ["solid"] * len(tasks)
+    looks = dict(zip(tasks, dashes, strict=False))
     sizes: Any = {"line": 2.5, "rest": 0.75, "most": most, "sharey": True}
     blank, sizes["spare"] = [""] * len(curves), True
     with style.gridded(blank, n_columns, outputs, **sizes) as (figure, panels):
@@ -282,11 +277,11 @@ def _option_panel(axes: Axes, curve: CurveScores, looks: Mapping[str, Any]) -> N
     by_task = _by_task(curve)
     for task, values, unusable in by_task:
         thick = task == by_task[-1][0]
-        for row, trials, fell in zip(curve.plan.rows, values, unusable, strict=True):
-            asked = thick and (row.role == REFERENCE or row.stands_for)
-            if curve.in_states and not asked:
+        for row, trials, bad in zip(curve.plan.rows, values, unusable, strict=True):
+            shown = thick and (row.role == REFERENCE or row.stands_for)
+            if curve.in_states and not shown:
                 continue
-            look: dict[str, Any] = {"linewidth": 1.9, "unusable": fell}
+            look: dict[str, Any] = {"linewidth": 1.9, "unusable": bad}
             if not thick:
                 look = {"linewidth": 0.9, "ls": looks[task], "marker": "", "label": "_"}
             leading = thick and row.role == REFERENCE and row.state == REAL
@@ -325,12 +320,12 @@ def _tick(axes: Axes, values: Sequence[float], main: float | None = None) -> Non
         needed = of_letter * (1 + (lengths[i] + lengths[k]) / 2)
         return bool(abs(places[i] - places[k]) >= max(needed, 0.1 * span))
 
-    kept: set[int] = set()
+    positions: set[int] = set()
     first = [0, len(values) - 1, *(i for i, v in enumerate(values) if v == main)]
     for i in [*first, *range(len(values))]:
-        if all(apart(i, k) for k in kept):
-            kept.add(i)
-    ticks = [values[i] for i in sorted(kept)]
+        if all(apart(i, k) for k in positions):
+            positions.add(i)
+    ticks = [values[i] for i in sorted(positions)]
     axes.set_xticks(ticks, [value_text(tick) for tick in ticks])
     axes.minorticks_off()
 
@@ -340,7 +335,6 @@ def _name_axis(axes: Axes, title: str) -> None:
 
 
 def _inches(axes: Any) -> float:
-    """Return the approximate width of a panel."""
     spec = axes.get_subplotspec()
     ratios = spec.get_gridspec().get_width_ratios()
     share = float(ratios[spec.colspan.start] / sum(ratios))
@@ -375,25 +369,25 @@ def _pair_panel(axes: Axes, summary: Summary, curve: CurveScores) -> None:
     task = summary.tasks.index(curve.plan.tasks[0])
     ends = [0.0, curve.values[-1]]
     for i, row in enumerate(summary.rows):
-        alone = row.role in (REFERENCE, BASELINE) or row.stands_for
-        if row.setting == MAIN and (alone or row.bridge == SHARED_ONLY):
+        single = row.role in (REFERENCE, BASELINE) or row.stands_for
+        if row.setting == MAIN and (single or row.bridge == SHARED_ONLY):
             values = summary.accuracy[i, task, : curve.plan.n_trials]
             twice, look = np.stack([values] * 2), _across_look(row)
             style.draw_line(axes, row, ends, twice, **look)
     accuracy, unusable = curve.accuracy[:, 0], curve.unusable()[:, 0]
     lines = list(zip(curve.plan.rows, accuracy, unusable, strict=True))
-    for place, (row, values, fell) in enumerate(lines):
-        look = {"lw": 1.7, "zorder": 3, "unusable": fell}
-        beside = np.multiply(curve.values, 1.08 ** (place - (len(lines) - 1) / 2))
-        style.draw_line(axes, row, beside, values, bars=True, **look)
+    for place, (row, values, degenerate) in enumerate(lines):
+        look = {"lw": 1.7, "zorder": 3, "unusable": degenerate}
+        shifted = np.multiply(curve.values, 1.08 ** (place - (len(lines) - 1) / 2))
+        style.draw_line(axes, row, shifted, values, bars=True, **look)
     axes.set_xscale("symlog", linthresh=curve.values[0])
     _bridge_axis(axes, (0.0, *curve.values), curve)
 
 
 def _across_look(row: Row) -> dict[str, Any]:
-    used = "labels only" if row.role == REFERENCE else "no source"
+    information = "labels only" if row.role == REFERENCE else "no source"
     name = style.figure_name(row.display_name)
-    label = name if row.bridge else f"{name}: {used}"
+    label = name if row.bridge else f"{name}: {information}"
     dashes = style.DASHES if row.role == BASELINE else "-"
     return {"lw": 1.2, "label": label, "ls": dashes}
 

@@ -13,7 +13,6 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from numpy.typing import NDArray
 
-from cdspp.core.errors import DataError
 from cdspp.core.names import REFERENCE, PathLike, Paths
 from cdspp.report.figures import style
 from cdspp.stages.formats import labels_by_id, read_fit, read_subspace
@@ -48,8 +47,8 @@ def draw_confusion(
     """Draw the confusion matrix of the showcase task, summed over trials."""
     classes, counts = list(confusions), confusions.to_numpy()
     n_classes = len(classes)
-    wanted = max(3.8, 0.4 * n_classes + 1.5) * style.scale()
-    side = min(wanted, style.width() - 0.6)
+    size = max(3.8, 0.4 * n_classes + 1.5) * style.scale()
+    side = min(size, style.width() - 0.6)
     with style.canvas(side + 0.6, side, outputs) as figure:
         axes = figure.subplots()
         shares = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
@@ -76,22 +75,13 @@ def draw_confusion(
 
 
 def count_confusions(fits: Sequence[PathLike], labels: PathLike) -> pd.DataFrame:
-    """Count by class (row) and prediction, at the last iteration, over all trials.
-
-    DataError: a sample has no label, or a fit does not match its record.
-    """
+    """Count by class (row) and prediction, at the last iteration, over all trials."""
     truth = labels_by_id(labels)
     frames = []
     for path in fits:
         rows = pd.DataFrame(read_fit(path).columns)
         steps = rows.groupby("trial")["iteration"].transform("max")
         last = rows[rows["iteration"] == steps]
-        unknown = last["id"][~last["id"].isin(truth)]
-        if len(unknown):
-            raise DataError(
-                f"{path}: no label for the sample {unknown.iloc[0]} in {labels}. "
-                "Pass the labels of the task's target domain."
-            )
         frames.append(last.assign(true=last["id"].map(truth)))
     pairs = pd.concat(frames).query("true != ''")
     classes = sorted({*truth.values(), *pairs["predicted"]} - {""})
@@ -136,10 +126,10 @@ def _subspace_panel(axes: Axes, samples: Mapping[str, NDArray[Any]], step: int) 
     colours = _class_colours(samples["class"])
     now = samples["iteration"] == step
     for group, look in _GROUPS.items():
-        used = now & (samples["group"] == group)
-        colour = [colours[name] for name in samples["class"][used]] or None
+        members = now & (samples["group"] == group)
+        colour = [colours[name] for name in samples["class"][members]] or None
         raster = len(samples["id"]) > 6000  # more dots make vector graphics slow
-        x, y = samples["xy"][used].T
+        x, y = samples["xy"][members].T
         axes.scatter(x, y, c=colour, rasterized=raster, **look)
     low, high = samples["xy"].min(axis=0), samples["xy"].max(axis=0)
     centre, half = (low + high) / 2, 0.53 * float((high - low).max() or 1.0)

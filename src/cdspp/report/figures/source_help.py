@@ -70,12 +70,12 @@ def draw_source_help(
     plans: Plans, comparisons: Sequence[pd.DataFrame], outputs: Paths
 ) -> None:
     """Draw two gains by task: over the baseline and over the strongest control."""
-    found = [
+    by_task = [
         source_help.by_task(source_help.of_reference(each)) for each in comparisons
     ]
     # A benchmark without the reference has no panel, unless it would be the only one.
-    drawn = [i for i, group in enumerate(found) if group] or range(len(found))
-    groups, titles = [found[i] for i in drawn], [plans[i].title for i in drawn]
+    shown = [i for i, group in enumerate(by_task) if group] or range(len(by_task))
+    groups, titles = [by_task[i] for i in shown], [plans[i].title for i in shown]
     lengths = [max(1, len(group)) for group in groups]
     sizes: Any = {"line": 0.27, "frame": 0.5, "rest": 0.8, "sharex": True}
     with style.stacked(titles, lengths, outputs, **sizes) as (figure, panels):
@@ -96,11 +96,11 @@ def draw_source_help(
 def _task_gains(axes: Axes, comparisons: pd.DataFrame, y: float) -> None:
     for comparison in comparisons[~comparisons["state"]].itertuples():
         _gain(axes, comparison, y - 0.16, (_BASELINE, "s", "white"))
-    text = word = verdict_of(comparisons)
+    text = verdict = verdict_of(comparisons)
     if (rival := _hardest(comparisons)) is not None:
-        _gain(axes, rival, y + 0.16, _look(word))
-        text = f"{word}, {in_points(rival.gain, sign=True)} over {rival.rival}"
-    colour = VERDICT_COLOURS.get(word, style.MUTED)
+        _gain(axes, rival, y + 0.16, _look(verdict))
+        text = f"{verdict}, {in_points(rival.gain, sign=True)} over {rival.rival}"
+    colour = VERDICT_COLOURS.get(verdict, style.MUTED)
     place: Any = {"transform": axes.get_yaxis_transform(), "va": "center"}
     axes.text(1.02, y, text, color=colour, **place)
 
@@ -123,9 +123,9 @@ def _look(verdict: str) -> tuple[str, str, str]:
     return colour, _MARKERS.get(verdict, "v"), colour
 
 
-def _gain_handles(found: Sequence[pd.DataFrame]) -> list[Line2D]:
+def _gain_handles(gains: Sequence[pd.DataFrame]) -> list[Line2D]:
     """Return two entries of a legend; the text at the right has the verdicts."""
-    names = [name for each in found for name in each[~each["state"]]["rival_name"]]
+    names = [name for each in gains for name in each[~each["state"]]["rival_name"]]
     looks = dict.fromkeys(names[:1], (_BASELINE, "s", "white"))
     looks["the strongest control"] = _look(UNDECIDED)
     handles = []
@@ -157,7 +157,7 @@ def draw_source_states(
     with style.stacked(titles, lengths, outputs, **sizes) as (figure, panels):
         for group, axes in zip(groups, panels, strict=True):
             _matrix(axes, group, tight=tight)
-        signs = ", ".join(f"{sign} {_WORDS[word]}" for word, sign in _SIGNS.items())
+        signs = ", ".join(f"{sign} {_WORDS[key]}" for key, sign in _SIGNS.items())
         text = "gain in accuracy over this state, points, and by both measures:"
         figure.supxlabel(f"{text}\n{signs}")
 
@@ -179,14 +179,14 @@ def _matrix(axes: Axes, comparisons: pd.DataFrame, *, tight: bool) -> None:
 
 
 def _cell(axes: Axes, x: int, y: int, pair: Any | None, *, tight: bool) -> None:
-    word, text = verdicts.TOO_FEW, DASH
+    verdict, text = verdicts.TOO_FEW, DASH
     if pair is not None and not math.isnan(pair.gain):
-        word, gain = source_help.pair_verdict(pair), in_points(pair.gain, sign=True)
-        open_pair = word in (verdicts.TOO_FEW, verdicts.COLLAPSED)
-        sign = "( )" if open_pair else _SIGNS.get(word, "")
+        verdict, gain = source_help.pair_verdict(pair), in_points(pair.gain, sign=True)
+        open_pair = verdict in (verdicts.TOO_FEW, verdicts.COLLAPSED)
+        sign = "( )" if open_pair else _SIGNS.get(verdict, "")
         text = f"{sign}\n{gain}" if tight else f"{sign} {gain}"
         text = f"({gain})" if open_pair and not tight else text.strip()
-    fill, ink = _CELLS[word]
+    fill, ink = _CELLS[verdict]
     corner = (x - 0.47, y - 0.45)
     axes.add_patch(Rectangle(corner, 0.94, 0.9, facecolor=fill, edgecolor="#e4e6e9"))
     axes.text(x, y, text, color=ink, ha="center", va="center")

@@ -171,8 +171,8 @@ def hide_spines(axes: Axes, *, grid: str = "x") -> None:
         axes.spines[side].set_visible((side == "bottom") == (grid == "y"))
 
 
-def dots(axes: Axes, key: str, values: Floats, y: float) -> float:
-    """Draw the mean of fractions, and its interval, at height `y`; return it."""
+def dots(axes: Axes, key: str, values: Floats, y: float) -> None:
+    """Draw the mean of fractions, and its interval, at height `y`."""
     style = style_of(key)
     mean = 100 * mean_sd(values)[0]
     low, high = mean_interval(values)
@@ -180,7 +180,6 @@ def dots(axes: Axes, key: str, values: Floats, y: float) -> float:
         axes.plot([100 * low, 100 * high], [y, y], color=style.colour, lw=1.6)
     if np.isfinite(mean):
         axes.plot([mean], [y], **style.look(5), **MARKER_ONLY)
-    return mean
 
 
 def draw_line(

@@ -42,18 +42,18 @@ def draw_ways(openings: Sequence[Opening], outputs: Paths) -> None:
     with style.canvas(style.width(), size * height, outputs) as figure:
         figure.set_layout_engine("none")
         bottom, below = _BOTTOM / height, _TOP / height
-        whole = figure.add_axes((0.004, bottom, 0.992, 0.995 - bottom))
-        whole.set(xlim=(0.004, 0.996), ylim=(height - _BOTTOM, 0.005 * height))
-        whole.set_axis_off()
+        text_axes = figure.add_axes((0.004, bottom, 0.992, 0.995 - bottom))
+        text_axes.set(xlim=(0.004, 0.996), ylim=(height - _BOTTOM, 0.005 * height))
+        text_axes.set_axis_off()
         gains = figure.add_axes((_FIRST, bottom, _LAST - _FIRST, 1 - bottom - below))
         gains.set(ylim=(height - _BOTTOM, _TOP), facecolor="none", yticks=[])
-        _title(whole, ways.statement(openings))
+        _title(text_axes, ways.statement(openings))
         y = _TOP + _LINE
         for each in openings:
-            _heading(whole, each, y)
+            _heading(text_axes, each, y)
             y += _WAY
             for way in each.ways:
-                _way(whole, gains, way, y)
+                _way(text_axes, gains, way, y)
                 y += _WAY
         _scale(gains)
 
@@ -77,23 +77,23 @@ def _heading(axes: Axes, opening: Opening, y: float) -> None:
         axes.text(_NAME, y + _LINE / 2, text, bbox=style.ON_LINES, **_MUTED)
 
 
-def _way(whole: Axes, gains: Axes, way: Way, y: float) -> None:
+def _way(text_axes: Axes, gains: Axes, way: Way, y: float) -> None:
     """Draw a way on two lines: its name, and its method; and why it is open."""
-    whole.axhspan(y - 0.95 * _LINE, y + 0.95 * _LINE, color=_BAND, lw=0, zorder=0)
+    text_axes.axhspan(y - 0.95 * _LINE, y + 0.95 * _LINE, color=_BAND, lw=0, zorder=0)
     colour, above, below = COLOURS[way.word], y - _LINE / 2, y + _LINE / 2
-    whole.text(_NAME, above, style.plain_text(sentence(way.title)), va="center")
+    text_axes.text(_NAME, above, style.plain_text(sentence(way.title)), va="center")
     if way.title != way.method:
         several = way.best_of > 1 and not style.narrow()
         best = f", best of {way.best_of} methods" if several else ""
-        whole.text(_NAME, below, style.figure_name(way.method) + best, **_MUTED)
+        text_axes.text(_NAME, below, style.figure_name(way.method) + best, **_MUTED)
     if np.isfinite(way.accuracy):
         text = f"{in_points(way.accuracy)} %"
         line = below if style.narrow() else above
-        whole.text(_ACCURACY, line, text, ha="right", va="center")
+        text_axes.text(_ACCURACY, line, text, ha="right", va="center")
     text = f"{ways.SIGNS[way.word]} {way.word}"
-    whole.text(_WORD, above, text, **{**_STRONG, "color": colour})
+    text_axes.text(_WORD, above, text, **{**_STRONG, "color": colour})
     box = style.ON_LINES | {"facecolor": _BAND}
-    whole.text(0.99, below, way.reason, ha="right", bbox=box, **_MUTED)
+    text_axes.text(0.99, below, way.reason, ha="right", bbox=box, **_MUTED)
     if np.isfinite(way.low):
         ends = [100 * way.low, 100 * way.high]
         gains.plot(ends, [above, above], color=colour, lw=2.6)

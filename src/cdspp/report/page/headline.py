@@ -14,14 +14,14 @@ from cdspp.core import wording
 from cdspp.core.errors import DataError
 from cdspp.core.names import PathLike
 from cdspp.report.tables.contents import untrained_text
+from cdspp.report.tables.table import marks_legend
 from cdspp.stages.formats import read_csv
 
 _OVERVIEW = {
     **dict.fromkeys(("benchmark", "title", "row", "display_name", "kind"), "str"),
     **{"shortened": "bool", "mean": "float64", "sd": "float64"},
 }
-_SIGNS = {"*": "* supervised", "†": "† shortened run"}
-_WHY = (
+_FAILURE_HELP = (
     "Tables show a dash or fewer trials. The report lists the reasons under What was "
     "run; cdspp status names the logs and the command that repeats the fits."
 )
@@ -40,21 +40,21 @@ class Headline(NamedTuple):
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as values of JSON; unknown numbers are None."""
-        found: dict[str, list[dict[str, Any]]] = {"ways": [], "without_source": []}
+        content: dict[str, list[dict[str, Any]]] = {"ways": [], "without_source": []}
         for name, opening in self.openings.items():
-            at = {"benchmark": name, "title": opening.title}
+            labels = {"benchmark": name, "title": opening.title}
             for way in opening.ways:
                 line = {k: None if v != v else v for k, v in asdict(way).items()}
                 line |= {"way": line.pop("title"), "display_name": line.pop("method")}
-                found["ways"].append(line | at)
+                content["ways"].append(line | labels)
             if opening.without:
                 best = {"display_name": opening.without, "accuracy": opening.accuracy}
-                found["without_source"].append({**at, **best})
-        known = [*self.openings.values()]
+                content["without_source"].append({**labels, **best})
+        openings = [*self.openings.values()]
         overview = self.overview.astype(object).where(self.overview.notna(), None)
         return {
-            "statement": ways.statement(known) if known else "",
-            **found,
+            "statement": ways.statement(openings) if openings else "",
+            **content,
             "averages": overview.to_dict("records"),
             "notes": self.notes,
             "failures": self.failures,
@@ -70,8 +70,8 @@ def read_headline(results_dir: PathLike) -> Headline:
     if not path.is_file():
         raise DataError(f"{path} does not exist. Run the study first: cdspp run")
     overview = read_csv(path, _OVERVIEW)
-    named = overview.drop_duplicates("benchmark")
-    titles = dict(zip(named["benchmark"], named["title"], strict=True))
+    benchmarks = overview.drop_duplicates("benchmark")
+    titles = dict(zip(benchmarks["benchmark"], benchmarks["title"], strict=True))
     openings = {}
     for name in titles:
         gains = folder / "tables" / f"source-help_{name}.csv"
@@ -93,33 +93,31 @@ def read_headline(results_dir: PathLike) -> Headline:
 
 def headline(results_dir: PathLike) -> str:
     """Return the overview, the answers and failures, and the path of the page."""
-    found = read_headline(results_dir)
-    grid, marked = [["accuracy, percent (sd)", *found.titles.values()]], ""
-    for _, cells in found.overview.groupby("row", sort=False):
+    content = read_headline(results_dir)
+    grid = [["accuracy, percent (sd)", *content.titles.values()]]
+    for _, cells in content.overview.groupby("row", sort=False):
         first, row = cells.iloc[0], cells.set_index("benchmark")
         supervised = first["kind"] == "supervised"
         signs = wording.marks(supervised=supervised, shortened=first["shortened"])
-        pairs = row.reindex([*found.titles])[["mean", "sd"]].itertuples(index=False)
+        pairs = row.reindex([*content.titles])[["mean", "sd"]].itertuples(index=False)
         numbers = [wording.percent(*pair) for pair in pairs]
         grid.append([first["display_name"] + signs, *numbers])
-        marked += signs
-    known = [*found.openings.values()]
-    lines = [ways.QUESTION, ways.statement(known), ""] if known else []
-    for each in known:
+    openings = [*content.openings.values()]
+    lines = [ways.QUESTION, ways.statement(openings), ""] if openings else []
+    for each in openings:
         lines += [*ways.way_lines(each), ""]
     lines += [*wording.aligned(grid), ""]
-    told = [text for sign, text in _SIGNS.items() if sign in marked]
-    if told:
-        lines.insert(-1, f"{'; '.join(told)}.")
+    if legend := marks_legend(name for name, *_ in grid):
+        lines.insert(-1, legend)
     if any(f"({wording.DASH})" in cell for line in grid for cell in line):
         lines.insert(-1, f"({wording.DASH}): a single trial has no standard deviation.")
-    lines += found.notes
-    if found.failures:
-        lines += ["", f"FAILED: {found.failures} {_WHY}"]
-    if found.mixed_versions:
-        lines += ["", found.mixed_versions]
-    written = found.report.is_file()
-    page = f"Report: {found.report}" if written else "The report is not written yet."
+    lines += content.notes
+    if content.failures:
+        lines += ["", f"FAILED: {content.failures} {_FAILURE_HELP}"]
+    if content.mixed_versions:
+        lines += ["", content.mixed_versions]
+    written = content.report.is_file()
+    page = f"Report: {content.report}" if written else "The report is not written yet."
     return "\n".join([*lines, "", page])
 
 

@@ -24,7 +24,7 @@ from cdspp.analysis import answers, fit_records, ways
 from cdspp.analysis.best_bet import TARGET_ONLY
 from cdspp.analysis.pairwise import leader, read_pairwise
 from cdspp.analysis.source_help import of_reference, on_average, read_comparisons
-from cdspp.analysis.verdicts import INTERVAL_TRIALS, MIN_TRIALS, RULE
+from cdspp.analysis.verdicts import INTERVAL_TRIALS, MIN_TRIALS
 from cdspp.core import wording
 from cdspp.core.files import atomic
 from cdspp.core.jobs import processor_time
@@ -63,14 +63,14 @@ def write_report(
     page = Path(output)
     digests = digests_of_files(files, page.absolute().parents[2])
     stems = dict.fromkeys(Path(path).with_suffix("") for path in (*tables, *figures))
-    beside = [stem.with_name(stem.name + form) for stem in stems for form in _FORMS]
-    assets = {file.name: file for file in reversed(beside) if file.is_file()}
+    candidates = [stem.with_name(stem.name + form) for stem in stems for form in _FORMS]
+    assets = {file.name: file for file in reversed(candidates) if file.is_file()}
     fits = fit_records.read_fit_records(records)
     context = {
         "study": study,
         "run": describe_run(fits, plans, study),
         "n_digests": len(digests),
-        "digests": "".join(f"{own}  {name}\n" for name, own in digests.items()),
+        "digests": "".join(f"{digest}  {name}\n" for name, digest in digests.items()),
         **_findings(plans, assets),
     }
     templates = environment(plans)
@@ -112,10 +112,10 @@ def _findings(plans: Plans, files: Mapping[str, Path]) -> dict[str, Any]:
         counts.append(ways.count_helped(plan.title, comparisons))
         average = on_average(of_reference(comparisons))
         average = average[average["trials"] >= MIN_TRIALS]
-        if found := answers.gain_without_source(average):
-            source_gains.append((plan.title, *found))
+        if gains_of_reference := answers.gain_without_source(average):
+            source_gains.append((plan.title, *gains_of_reference))
     return {
-        "rule": RULE,
+        "rule": registry.RULE,
         "margin": plans[0].margin if plans else 1.0,
         "kept": [plan.title for plan in plans if plan.overlap == "keep"],
         "informed": list(dict.fromkeys(informed)),
@@ -124,7 +124,7 @@ def _findings(plans: Plans, files: Mapping[str, Path]) -> dict[str, Any]:
         "statement": ways.statement(openings),
         "openings": openings,
         "signs": ways.SIGNS,
-        "axis": Axis.of(way for each in openings for way in each.ways),
+        "axis": Axis.of(way for opening in openings for way in opening.ways),
         "protocols": [plan.protocol for plan in plans],
         "notes": notes,
         "counts": list(filter(None, counts)),
@@ -168,22 +168,22 @@ def _sections(
         name, of_each, _ = part.anchor.partition("-{")
         names = [f"sections/{name}.html.j2", "sections/items.html.j2"]
         template = templates.select_template(names)
-        for chosen in [[plan] for plan in plans] if of_each else [plans]:
-            own = vars(chosen[0]) if chosen else {}
+        for plans_of_part in [[plan] for plan in plans] if of_each else [plans]:
+            fields = vars(plans_of_part[0]) if plans_of_part else {}
             shown = [
                 (item.fold, markup)
                 for item in part.items
-                for name in registry.item_names(item, chosen)
-                if (markup := embedder.show(item, name, chosen))
+                for name in registry.item_names(item, plans_of_part)
+                if (markup := embedder.show(item, name, plans_of_part))
             ]
             shown.sort(key=lambda pair: pair[0] is not None)  # folds come last
             groups = groupby(shown, key=itemgetter(0))
             folds = [(fold, [markup for _, markup in pairs]) for fold, pairs in groups]
-            content = template.render(context, folds=folds, plan=own)
+            content = template.render(context, folds=folds, plan=fields)
             if content := Markup(content).strip():
                 yield {
-                    "anchor": part.anchor.format_map(own),
-                    "heading": part.heading.format_map(own),
+                    "anchor": part.anchor.format_map(fields),
+                    "heading": part.heading.format_map(fields),
                     "content": content,
                     "group": part.group,
                     "sentence": templates.filters["named"](part.sentence),
@@ -279,8 +279,8 @@ def _time_table(results: pd.DataFrame, names: Mapping[str, str]) -> Table:
     return Table.of(
         "time",
         "Time and memory of the fits",
-        "All settings together. Start-up of the jobs not included; memory: the highest "
-        "of any trial.",
+        "All settings together, without the start-up of the jobs. Memory: highest of "
+        "any trial.",
         columns,
         by_method.itertuples(),
     )
@@ -344,8 +344,8 @@ class Axis(NamedTuple):
     @classmethod
     def of(cls, lines: Iterable[Any]) -> Axis:
         """Return the axis of lines with a `gain` and its interval, including zero."""
-        found = [end for line in lines for end in (line.gain, line.low, line.high)]
-        ends = [-0.01, 0.01, *filter(math.isfinite, found)]
+        numbers = [end for line in lines for end in (line.gain, line.low, line.high)]
+        ends = [-0.01, 0.01, *filter(math.isfinite, numbers)]
         return cls(min(ends), max(ends))
 
     @property

@@ -23,16 +23,16 @@ from cdspp.analysis.summary import (
     summarise,
     value_text,
 )
-from cdspp.core.names import AVERAGE, BASELINE, Paths
-from cdspp.core.wording import DASH, counted, in_points, percent, task_title
+from cdspp.core.names import AVERAGE, Paths
+from cdspp.core.wording import DASH, counted, percent, task_title
 from cdspp.methods import method_class
 from cdspp.report.tables.table import Cell, Line, Table, write_tables
 from cdspp.study.plan import METHOD, BenchmarkPlan, Plans, Row
 
-_PERCENT = "Percent, mean (standard deviation, n − 1) over trials."
+_PERCENT = "Percent: mean (standard deviation, n − 1) over trials."
 _BOLD = (
     "Bold: the highest number {}, if a method with all trials and without a bridge has "
-    "it. * supervised; † shortened run."
+    "it."
 )
 _NUMBERS = f"{_PERCENT} {_BOLD.format('of the column')}"
 _UNUSABLE = "collapsed or diverged"
@@ -97,13 +97,12 @@ def build_overview(summaries: Sequence[Summary]) -> Table:
     for summary in _common([summary.of_all_tasks() for summary in summaries]):
         plan, (tasks, _) = summary.plan, summary.with_average(summary.accuracy)
         heads[plan.benchmark, tasks[-1]] = plan.title
-        averages = [
+        caption.append(plan.protocol)
+        scores += [
             score | {"title": plan.title}
             for score in _scores(summary, summary.accuracy)
             if score["task"] == tasks[-1]
         ]
-        caption += [plan.protocol, *_below_baseline(averages)]
-        scores += averages
     return _grid_table("overview", "Overview", " ".join(caption), heads, scores)
 
 
@@ -111,25 +110,11 @@ def _common(summaries: Sequence[Summary]) -> list[Summary]:
     """Leave out other settings of methods that some benchmark lacks."""
     keys = [{row.key for row in summary.rows} for summary in summaries]
     common = set.intersection(*keys) if keys else set()
-    kept = [
+    positions = [
         [i for i, r in enumerate(s.rows) if r.kind != "variant" or r.key in common]
         for s in summaries
     ]
-    return [s.of_rows(places) for s, places in zip(summaries, kept, strict=True)]
-
-
-def _below_baseline(scores: Sequence[Score]) -> list[str]:
-    methods = [s for s in scores if s["of"].kind == METHOD and not s["collapsed"]]
-    baseline = next((score for score in methods if score["of"].role == BASELINE), None)
-    if baseline is None:
-        return []
-    worse = [
-        f"{score['display_name']} ({in_points(loss, sign=True)})"
-        for score in methods
-        if (loss := score["mean"] - baseline["mean"]) < 0
-    ]
-    text = f"{baseline['title']}, below {baseline['display_name']} by points: "
-    return [f"{text}{', '.join(worse)}."] if worse else []
+    return [s.of_rows(places) for s, places in zip(summaries, positions, strict=True)]
 
 
 def _iteration_table(summary: Summary) -> Table:
@@ -172,8 +157,8 @@ def build_curve_table(curve: CurveScores, plan: BenchmarkPlan) -> Table:
     of_curve |= {"parameter": parameter, "asked": n_trials}
     scores = []
     for i, j, k in np.ndindex(accuracy.shape[:3]):
-        fell = bool(unusable[i, j, k])
-        score = _score(rows[i], accuracy[i, j, k], tasks[j], curve.plan.tasks, fell)
+        bad = bool(unusable[i, j, k])
+        score = _score(rows[i], accuracy[i, j, k], tasks[j], curve.plan.tasks, bad)
         scores.append(score | of_curve | {"value": curve.values[k]})
     cells = _cells(scores, itemgetter("task", "value"))
     lines = []
@@ -200,7 +185,7 @@ def build_curve_table(curve: CurveScores, plan: BenchmarkPlan) -> Table:
 
 def _curve_caption(curve: CurveScores) -> str:
     parts = [
-        "Percent, mean (standard deviation, n − 1) over "
+        "Percent: mean (standard deviation, n − 1) over "
         f"{counted(curve.plan.n_trials, 'trial')}. "
         f"Columns: {parameter_title(curve.plan.parameter)}."
     ]
@@ -244,10 +229,10 @@ def _score(
     row: Row, values: Floats, task: str, tasks: Sequence[str], collapsed: bool
 ) -> Score:
     moments = dict(zip(_MOMENTS, _moments(values[: row.n_trials]), strict=True))
-    ran, notes = moments["trials"], []
+    n_scores, notes = moments["trials"], []
     n_tasks = len(set(tasks).intersection(row.tasks or tasks))
-    if 0 < ran < row.n_trials:
-        notes.append(f"{ran} of {row.n_trials} trials")
+    if 0 < n_scores < row.n_trials:
+        notes.append(f"{n_scores} of {row.n_trials} trials")
     elif task == AVERAGE and n_tasks < len(tasks):
         notes.append(f"{n_tasks} of {counted(len(tasks), 'task')}")
     if collapsed:
@@ -281,8 +266,8 @@ def _cells(
 
 def _competes(score: Score) -> bool:
     row, complete = score["of"], score["trials"] >= score["asked"]
-    whole = complete and not row.shortened and not score["collapsed"]
-    return whole and row.kind == METHOD
+    unshortened = complete and not row.shortened and not score["collapsed"]
+    return unshortened and row.kind == METHOD
 
 
 def _grid_table(

@@ -51,27 +51,20 @@ def read_splits(paths: Iterable[PathLike]) -> Splits:
     return {key: pd.concat(each, ignore_index=True) for key, each in blocks.items()}
 
 
-def split_of(splits: Splits, role: str, domain: str) -> pd.DataFrame:
-    """Return the splits of a domain in a role; DataError if there are none."""
-    candidates = {name: split for (kind, name), split in splits.items() if kind == role}
-    return _look_up(domain, candidates, f"splits of {domain} as {role}")
-
-
 def count_contents(
     plan: BenchmarkPlan, labels: Paths, features: Paths, splits: Paths
 ) -> pd.DataFrame:
     """Count the contents of a benchmark, one row per role and domain.
 
-    DataError: a file is missing, or features and labels have different samples.
+    DataError: features and labels have different samples.
     """
     label_files = {path.stem: path for path in map(Path, labels)}
     feature_files = {path.stem: path for path in map(Path, features)}
     blocks, roles = read_splits(splits), names.role_domains(plan.tasks)
     pairs, entries = [(r, domain) for r in roles for domain in roles[r]], []
     for role, domain in pairs:
-        name = f"{domain}.{plan.views[role]}"
-        path = _look_up(domain, label_files, f"a file of {domain}")
-        features_path = _look_up(name, feature_files, f"a file of {name}")
+        path = label_files[domain]
+        features_path = feature_files[f"{domain}.{plan.views[role]}"]
         class_of = formats.labels_by_id(path)
         described = formats.read_features(features_path)
         # Paired rows come last, and have no label.
@@ -91,7 +84,7 @@ def count_contents(
             "features": int(described.X.shape[1]),
             "paired": len(described.ids) - len(class_of),
         }
-        entries.append(entry | _trials(split_of(blocks, role, domain), class_of))
+        entries.append(entry | _trials(blocks[role, domain], class_of))
     return pd.DataFrame(entries)
 
 
@@ -101,7 +94,7 @@ def build_contents_table(contents: pd.DataFrame, plan: BenchmarkPlan) -> Table:
     left_out = any(map(within_domain, plan.tasks)) and plan.overlap == "exclude"
     but = ", except those that the task has labelled in its source" if left_out else ""
     text = caption("tables", "contents", trials=contents["trials"].max(), but=but)
-    text += " Paired rows are in every domain, and none of these." if paired else ""
+    text += " Paired rows are in every domain, and in no other count." if paired else ""
     columns = {
         "Domain": lambda entry: Cell(entry.domain),
         "Serves as": lambda entry: Cell(entry.role),
@@ -134,20 +127,17 @@ def untrained_text(path: PathLike) -> str:
     random = contents["view"].str.split(", ").map(lambda text: _RANDOM_WEIGHTS in text)
     parts = []
     for role in ("source", "target"):
-        ours = contents["role"] == role
-        domains = contents["domain"][ours & random]
-        some = f" ({', '.join(domains)})" if len(domains) < ours.sum() else ""
+        in_role = contents["role"] == role
+        domains = contents["domain"][in_role & random]
+        domain_text = f" ({', '.join(domains)})" if len(domains) < in_role.sum() else ""
         if len(domains):
-            parts.append(f"the {role}{some}")
+            parts.append(f"the {role}{domain_text}")
     text = f"Features of {' and '.join(parts)} come from a network with "
     return f"{text}{_RANDOM_WEIGHTS}." if parts else ""
 
 
 def count_overlap(splits: Splits, plan: BenchmarkPlan) -> pd.DataFrame:
-    """Count the test samples that are also labelled in the source: one row per task.
-
-    DataError: splits are missing, or of other trials, or have no test sample.
-    """
+    """Count the test samples that are also labelled in the source: one row per task."""
     return pd.DataFrame([_overlap(task, splits, plan.benchmark) for task in plan.tasks])
 
 
@@ -156,7 +146,7 @@ def build_overlap_table(overlap: pd.DataFrame, plan: BenchmarkPlan) -> Table:
     shared = overlap[overlap["shared_samples"] > 0]
     text = caption("tables", "overlap", treatment=_TREATMENT[plan.overlap])
     if shared.empty:
-        text = "None: no test sample of any task and trial is a labelled source sample."
+        text = "No test sample of any task and trial is a labelled source sample."
     elif len(shared) < len(overlap):
         text += " No other task shares a sample in any trial."
     within = {True: "within one domain", False: ""}
@@ -181,26 +171,14 @@ def build_overlap_table(overlap: pd.DataFrame, plan: BenchmarkPlan) -> Table:
 
 def _overlap(task: str, splits: Splits, benchmark: str) -> dict[str, object]:
     sources, target = names.task_domains(task)
-    labelled = [split_of(splits, "source", source) for source in sources]
-    ours = split_of(splits, "target", target)
-    trials = sorted(set(ours["trial"]))
-    for others in (sorted(set(part["trial"])) for part in labelled):
-        if trials != others:
-            raise DataError(
-                f"task {task}: the source has splits for trials "
-                f"{', '.join(map(str, others))}, the target for trials "
-                f"{', '.join(map(str, trials))}. Pass splits of equal blocks."
-            )
-    tested = ours[ours["role"] == UNLABELLED_ROLE]
+    labelled = [splits["source", source] for source in sources]
+    target_split = splits["target", target]
+    trials = sorted(set(target_split["trial"]))
+    tested = target_split[target_split["role"] == UNLABELLED_ROLE]
     of_source = pd.MultiIndex.from_frame(pd.concat(labelled)[["trial", "id"]])
-    both = pd.MultiIndex.from_frame(tested[["trial", "id"]]).isin(of_source)
-    counts = pd.Series(both).groupby(tested["trial"].to_numpy()).agg(["size", "sum"])
+    match = pd.MultiIndex.from_frame(tested[["trial", "id"]]).isin(of_source)
+    counts = pd.Series(match).groupby(tested["trial"].to_numpy()).agg(["size", "sum"])
     number, shared = counts.reindex(trials, fill_value=0).to_numpy().T
-    if not number.all():
-        empty = trials[int(number.argmin())]
-        raise DataError(
-            f"task {task}: trial {empty} has no test sample. Lower labels.target."
-        )
     shares = shared / number
     entry = {"benchmark": benchmark, "task": task, "within_domain": within_domain(task)}
     return entry | {
@@ -211,15 +189,6 @@ def _overlap(task: str, splits: Splits, benchmark: str) -> dict[str, object]:
         "lowest_share": float(shares.min()),
         "highest_share": float(shares.max()),
     }
-
-
-def _look_up(name: str, items: Mapping[str, Any], what: str) -> Any:
-    if name not in items:
-        raise DataError(
-            f"expected {what}, got those of {', '.join(items) or 'none'}. Pass the "
-            "files of all domains that the tasks use."
-        )
-    return items[name]
 
 
 def _view_notes(provenance: Mapping[str, Any]) -> Iterator[str]:

@@ -89,16 +89,16 @@ def _record(
     selected = in_state(SELECTED, state)
     rows = [replace(row, setting=name) for name in (in_state(MAIN, state), selected)]
     accuracy = summary.last_scores(scores, rows, plan.tasks, plan.n_trials)
-    own = {"benchmark": plan.benchmark, "setting": selected, "method": row.method}
-    chosen_options = results[(results[list(own)] == own).all(axis=1)]["selected"]
+    key = {"benchmark": plan.benchmark, "setting": selected, "method": row.method}
+    chosen_options = results[(results[list(key)] == key).all(axis=1)]["selected"]
     options = [each for each in chosen_options if isinstance(each, Mapping) and each]
-    tried = {name for each in options for name in each}
+    parameters = {name for each in options for name in each}
     along = {
         value: accuracies
         for curve in curves
-        if curve.plan.parameter in tried
-        for known, by_value in zip(curve.plan.rows, curve.accuracy, strict=True)
-        if (known.method, known.state) == (row.method, state)
+        if curve.plan.parameter in parameters
+        for curve_row, by_value in zip(curve.plan.rows, curve.accuracy, strict=True)
+        if (curve_row.method, curve_row.state) == (row.method, state)
         for value, accuracies in zip(curve.values, by_value.mean(axis=0), strict=True)
     }
     default, chosen, *others = _shared_trials([*accuracy.mean(axis=1), *along.values()])
@@ -106,7 +106,7 @@ def _record(
     best = max(means, key=means.__getitem__, default=None)
     texts = (", ".join(map(summary.value_text, each.values())) for each in options)
     counts = Counter(texts)
-    return own | {
+    return key | {
         "title": plan.title,
         "display_name": row.method_name,
         "state": state if method_class(row.method).uses_source else ALONE,
@@ -127,8 +127,8 @@ def _shared_trials(averages: Sequence[summary.Floats]) -> list[summary.Floats]:
 
 def build_selection_table(selections: pd.DataFrame, plans: Plans) -> Table:
     """Build the table ``selection``, from `compare_selections`."""
-    kept = dict.fromkeys(name for plan in plans for name in without_grid(plan))
-    others = f" Only with their defaults: {', '.join(kept)}." if kept else ""
+    rest = dict.fromkeys(name for plan in plans for name in without_grid(plan))
+    others = f" Only with their defaults: {', '.join(rest)}." if rest else ""
     about = caption("tables", "selection", folds=FOLDS)
     columns = {
         "Method": lambda entry: Cell(entry.display_name, name=True),
@@ -157,6 +157,6 @@ def build_selection_table(selections: pd.DataFrame, plans: Plans) -> Table:
     )
 
 
-def _verdict(entry: Any, word: str) -> Cell:
-    word = word if entry.state == REAL else ""
-    return Cell(word or DASH, bold=word in (HELPS, HURTS))
+def _verdict(entry: Any, verdict: str) -> Cell:
+    verdict = verdict if entry.state == REAL else ""
+    return Cell(verdict or DASH, bold=verdict in (HELPS, HURTS))

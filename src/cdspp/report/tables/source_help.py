@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from cdspp.analysis import source_help, verdicts
-from cdspp.analysis.answers import WORDS, gain_without_source, tally, verdict_of
+from cdspp.analysis.answers import VERDICT_ORDER, gain_without_source, tally, verdict_of
 from cdspp.analysis.pairwise import compare_pairwise
 from cdspp.analysis.summary import read_scores
 from cdspp.analysis.verdicts import interval_note
@@ -84,17 +84,17 @@ def build_matrix_table(groups: Sequence[pd.DataFrame], plans: Plans) -> Table:
 
 def build_task_table(comparisons: pd.DataFrame, plan: BenchmarkPlan) -> Table:
     """Build the table ``source-help_<benchmark>``: the CSV has all methods."""
-    ours = source_help.of_reference(comparisons)
-    rivals = source_help.rivals_of([ours])
+    gains = source_help.of_reference(comparisons)
+    rivals = source_help.rivals_of([gains])
     lines = (
         Line((Cell(task_title(task)), *_numbers(of_task, rivals), _verdict(of_task)))
-        for task, of_task in source_help.by_task(ours).items()
+        for task, of_task in source_help.by_task(gains).items()
     )
     return Table(
         f"source-help_{plan.benchmark}",
         f"{plan.title}: did the source help?",
         f"{caption('tables', 'gain', family='pair by pair')} "
-        f"{caption('tables', 'tasks')}{interval_note(ours['trials'])} {plan.protocol}",
+        f"{caption('tables', 'tasks')}{interval_note(gains['trials'])} {plan.protocol}",
         columns=("Task", "Accuracy", *_titles(rivals), "Verdict"),
         lines=tuple(lines),
         data=comparisons,
@@ -106,8 +106,8 @@ def build_pairwise_table(pairwise: pd.DataFrame, plan: BenchmarkPlan) -> Table:
     methods = pairwise.drop_duplicates("row")
     # Methods without a rank come last.
     order = methods["rank"].where(methods["rank"] > 0).sort_values(kind="stable").index
-    chosen = methods[methods["role"] == REFERENCE].head(1)
-    rival = next(iter(chosen["row"]), next(iter(methods["row"]), ""))
+    reference = methods[methods["role"] == REFERENCE].head(1)
+    rival = next(iter(reference["row"]), next(iter(methods["row"]), ""))
     over = pairwise[pairwise["rival"] == rival].set_index("row")
     ran = pairwise.groupby("row")["trials"].max()
     most = ran.max()
@@ -167,13 +167,13 @@ def _method_line(
 ) -> Line:
     counts = tally(comparisons)
     uncorrected = verdict_of(source_help.on_average(comparisons))
-    text = ", ".join(f"{counts[word]} {word}" for word in WORDS if counts[word])
-    gain, whole = gain_without_source(average) or (math.nan, math.nan)
+    text = ", ".join(f"{counts[name]} {name}" for name in VERDICT_ORDER if counts[name])
+    gain, total = gain_without_source(average) or (math.nan, math.nan)
     n_tasks, title = counts.total(), comparisons["title"].iloc[0]
     cells = (
         Cell(comparisons["display_name"].iloc[0], name=True),
         *_numbers(average, rivals),
-        fraction_cell(gain, f"of {in_points(whole, sign=True)}", sign=True),
+        fraction_cell(gain, f"of {in_points(total, sign=True)}", sign=True),
         _verdict(average, uncorrected),
         Cell(text or DASH, note=f"of {n_tasks}" if text and n_tasks > 1 else ""),
     )
@@ -189,15 +189,15 @@ def _numbers(comparisons: pd.DataFrame, rivals: Mapping[str, str]) -> Iterator[C
 def _gain(comparison: Any | None) -> Cell:
     if comparison is None or math.isnan(comparison.gain):
         return Cell(DASH)
-    word, ends = source_help.pair_verdict(comparison), (comparison.low, comparison.high)
-    cell = effect_cell(comparison.gain, *ends, bold=word in _BOLD)
+    pair, ends = source_help.pair_verdict(comparison), (comparison.low, comparison.high)
+    cell = effect_cell(comparison.gain, *ends, bold=pair in _BOLD)
     notes = [cell.note]
     if not math.isnan(comparison.domain_low):
         low, high = in_points(comparison.domain_low), in_points(comparison.domain_high)
         notes.append(f"domains {low} to {high}")
-    remarks = {verdicts.COLLAPSED: "collapsed or diverged", verdicts.DEPENDS: word}
+    remarks = {verdicts.COLLAPSED: "collapsed or diverged", verdicts.DEPENDS: pair}
     remarks[verdicts.TOO_FEW] = counted(comparison.trials, "trial")
-    notes.append(remarks.get(word, ""))
+    notes.append(remarks.get(pair, ""))
     if comparison.one_decides:
         least = in_points(comparison.least, sign=True)
         notes.append(f"sensitive to one trial (minimum {least})")
@@ -206,29 +206,29 @@ def _gain(comparison: Any | None) -> Cell:
 
 def _verdict(comparisons: pd.DataFrame, uncorrected: str = "") -> Cell:
     """Return the verdict, with a note if the uncorrected one differs."""
-    word, first, note = verdict_of(comparisons), comparisons.iloc[0], ""
+    verdict, first, note = verdict_of(comparisons), comparisons.iloc[0], ""
     p_values = {verdicts.HELPS: first["p_helps"], verdicts.HURTS: first["p_hurts"]}
-    if uncorrected not in ("", word):
+    if uncorrected not in ("", verdict):
         p_value = p_values.get(uncorrected, first["p_hurts"])
         note = f"alone {uncorrected}, p {p_value:.2g}"
-    elif word in p_values:
-        note = f"p {p_values[word]:.2g}"
-    elif word == verdicts.DEPENDS:
-        words = first["accuracy_verdict"], first["balanced_verdict"]
-        note = "by accuracy {}, by balanced accuracy {}".format(*words)
-    elif word == verdicts.UNDECIDED:
+    elif verdict in p_values:
+        note = f"p {p_values[verdict]:.2g}"
+    elif verdict == verdicts.DEPENDS:
+        verdicts_by_measure = first["accuracy_verdict"], first["balanced_verdict"]
+        note = "by accuracy {}, by balanced accuracy {}".format(*verdicts_by_measure)
+    elif verdict == verdicts.UNDECIDED:
         note = verdicts.detectable_text(first["detectable"])
-    return Cell(word, bold=word in _BOLD, note=note)
+    return Cell(verdict, bold=verdict in _BOLD, note=note)
 
 
 def comparison_table(explanation: Explanation, accuracies: pd.DataFrame) -> Table:
     """Build the table of an explanation: lines are methods, columns source states."""
     states = list(dict.fromkeys(explanation.gains["state"]))
     gains = {(gain.method, gain.state): gain for gain in explanation.gains.itertuples()}
-    words = dict(explanation.verdicts[["method", "verdict"]].itertuples(index=False))
+    verdict = dict(explanation.verdicts[["method", "verdict"]].itertuples(index=False))
     lines = []
     for entry in accuracies[accuracies["state"] == REAL].itertuples():
-        word = words.get(entry.method, "no source")
+        word = verdict.get(entry.method, "no source")
         cells = [
             Cell(entry.display_name, name=True),
             fraction_cell(entry.mean),
@@ -243,12 +243,12 @@ def comparison_table(explanation: Explanation, accuracies: pd.DataFrame) -> Tabl
             bold = gain.pair in _BOLD
             cells.append(effect_cell(gain.gain, low, gain.high, bold=bold))
         lines.append(Line(tuple(cells)))
-    over = [f"Over {STATE_TITLES.get(state, state)}" for state in states]
+    headings = [f"Over {STATE_TITLES.get(state, state)}" for state in states]
     return Table(
         "comparison",
         "Every method in every source state",
         caption("tables", "comparison"),
-        columns=("Method", "Accuracy", "Verdict", *over),
+        columns=("Method", "Accuracy", "Verdict", *headings),
         lines=tuple(lines),
         data=explanation.gains,
     )

@@ -109,6 +109,12 @@ class Table:
         """The title, as a sentence."""
         return self.title if self.title.endswith(("?", "!", ".")) else f"{self.title}."
 
+    @property
+    def legend(self) -> str:
+        """The caption, and the meaning of the marks that end names of methods."""
+        names = (cell.text for line in self.lines for cell in line.cells if cell.name)
+        return f"{self.caption} {marks_legend(names)}".strip()
+
 
 @cache
 def _captions(name: str) -> dict[str, str]:
@@ -119,6 +125,15 @@ def _captions(name: str) -> dict[str, str]:
 def caption(file: str, name: str, **fields: Any) -> str:
     """Return a caption of a file of ``report/captions``, with its fields."""
     return " ".join(_captions(file)[name].split()).format(**fields)
+
+
+def marks_legend(names: Iterable[str]) -> str:
+    """Return the meanings of the marks that end some names, as a sentence."""
+    meanings = _captions("marks")
+    signs = "".join(meanings)
+    used = {sign for name in names for sign in name[len(name.rstrip(signs)) :]}
+    texts = [f"{sign} {text}" for sign, text in meanings.items() if sign in used]
+    return f"{'; '.join(texts)}." if texts else ""
 
 
 def number_cell(value: float, form: str = "{}") -> Cell:
@@ -161,7 +176,7 @@ def to_markdown(table: Table) -> str:
             body.append([f"**{_markdown_escape(heading)}**", *[""] * (len(head) - 1)])
         body += [[cell(value) for value in line.cells] for line in lines]
     grid = ["| " + " | ".join(parts) + " |" for parts in (head, rule, *body)]
-    legend = _markdown_escape(f"{table.heading} {table.caption}")
+    legend = _markdown_escape(f"{table.heading} {table.legend}")
     return "\n".join([legend, "", *grid, ""])
 
 
@@ -189,7 +204,7 @@ def to_latex(table: Table) -> str:
         r"% needs \usepackage{booktabs,adjustbox}",
         rf"\begin{{{place}}}",
         r"\centering",
-        rf"\caption{{{_latex_escape(f'{table.heading} {table.caption}')}}}",
+        rf"\caption{{{_latex_escape(f'{table.heading} {table.legend}')}}}",
         rf"\label{{tab:{table.name.replace('_', '-')}}}",
         r"\begin{adjustbox}{max width=\linewidth}",
         rf"\begin{{tabular}}{{{''.join(align)}}}",
@@ -280,7 +295,7 @@ def to_fragment(table: Table) -> str:
     body = f'<p class="empty">{escape(table.empty)}</p>' if table.empty else ""
     if table.lines:
         body = f'<div class="scroll" tabindex="0">{to_html(table)}</div>'
-    head = f"<strong>{escape(table.heading)}</strong> {escape(table.caption)}"
+    head = f"<strong>{escape(table.heading)}</strong> {escape(table.legend)}"
     return f"<figcaption>{head}</figcaption>\n{body}\n"
 
 
