@@ -5,7 +5,6 @@ samples for every source and every method. Source and target roles have separate
 the file of a target holds no label of a test sample.
 """
 
-from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -14,7 +13,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cdspp.core import names
-from cdspp.core.errors import DataError
 from cdspp.core.names import PathLike, trials_of_block
 from cdspp.core.seeding import generator
 from cdspp.datasets.base import read_index
@@ -67,13 +65,11 @@ def write_split(
 
     `output` receives `SPLIT_COLUMNS`; a source file has only labelled samples. The
     protocol selects `draw_seeded`, or `cdspp.datasets.published.draw_published` with
-    the order of `classes`. DataError: a target class would have no test sample.
+    the order of `classes`.
     """
     samples = formats.read_rows(labels, formats.LABEL_COLUMNS)
     ids, classes_of = samples["id"], samples["label"]
     order = np.argsort(samples["position"], kind="stable")
-    if role == "target":
-        _check_sizes(classes_of, per_class, f"{dataset}, domain {domain}")
     # As published, because some methods depend on the order of their rows.
     positions = samples["position"] if protocol == "published" else np.arange(len(ids))
     rows: dict[str, list[Any]] = {name: [] for name in formats.SPLIT_COLUMNS}
@@ -131,11 +127,3 @@ def write_test_shares(*, labels: PathLike, split: PathLike, output: PathLike) ->
         rows["label"] += classes.tolist()
         rows["share"] += [float(np.mean(labels_tested == label)) for label in classes]
     formats.write_rows(output, formats.SHARE_COLUMNS, rows)
-
-
-def _check_sizes(classes: NDArray[Any], per_class: int, where: str) -> None:
-    sizes = Counter(label for label in classes.tolist() if label is not None)
-    small = [f"{name} ({n})" for name, n in sorted(sizes.items()) if n <= per_class]
-    if small:
-        fault = f"{per_class} labelled target samples per class leave no test sample"
-        raise DataError(f"{where}: {fault} in {', '.join(small)}. Lower labels.target.")

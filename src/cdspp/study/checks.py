@@ -12,6 +12,7 @@ from cdspp.core.discovery import did_you_mean
 from cdspp.core.errors import ConfigError, DataError
 from cdspp.core.labels import no_common_class
 from cdspp.datasets.catalogue import published_spec
+from cdspp.features.base import WordExtractor
 from cdspp.methods import available, method_class, option_defaults
 from cdspp.methods.bridge import PAIRS, SHARED
 from cdspp.stages.source_states import SourceState
@@ -148,9 +149,13 @@ def _kind_faults(known: ConfigNames, where: str, entry: Config, key: str) -> Fau
     if found.kind not in {"view", dataset.kind}:
         text = f"{dataset.identifier} has {dataset.kind}"
         yield f"{place}: {root['extractor']} reads {found.kind}, but {text}."
-    if (domain := options.get("codebook_domain")) is not None:
-        domains = dataset.class_sizes
-        yield from unknown_of(f"{place}: codebook_domain", [str(domain)], domains)
+    if issubclass(found, WordExtractor):
+        domain, domains = options.get("codebook_domain"), dataset.class_sizes
+        if domain is None:
+            expected = f"codebook_domain, one of {', '.join(domains)}"
+            yield f"{place}: {root['extractor']} needs the option {expected}."
+        else:
+            yield from unknown_of(f"{place}: codebook_domain", [str(domain)], domains)
 
 
 def _value_faults(known: ConfigNames, where: str, entry: Config, key: str) -> Faults:
