@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.measure import Rows, Work, described, measure
+from cdspp.core.errors import ConfigError
 from cdspp.methods import available, make_seeded, method_class
 from cdspp.methods.cost import Size, fit_cost
 
@@ -79,7 +80,15 @@ def bench_methods(
         By size: `size`, and by method `seconds` and `peak_memory_mb` (None where given
         up) beside `model_seconds`; with `before`, also that of the other version
         (`seconds` None if it has no such method) and the share of `products`.
+
+    Raises
+    ------
+    ConfigError
+        The other version has no `.venv`.
     """
+    if before is not None and not (before / ".venv/bin/python").is_file():
+        remedy = "Check the other version out there, and run make setup in it"
+        raise ConfigError(f"--before {before}: it has no .venv/bin/python. {remedy}.")
     chosen = dict.fromkeys([YARDSTICK, *(methods or available())])
     results = []
     for size in sizes:
