@@ -271,8 +271,8 @@ def test_the_time_left_follows_from_what_each_job_is_expected_to_take(
 
     assert shown(5) == "reading the study, 5 s"
     total = event("run_info", stats={"total": 12})
-    short = {str(job): ["table", 2] for job in range(10)}
-    jobs = {"jobs": {**short, "10": ["fit", 60], "11": ["fit", 60]}, "local": True}
+    short = {str(job): 2 for job in range(10)}
+    jobs = {"jobs": {**short, "10": 60, "11": 60}, "local": True}
     begun = event("job_started", jobs=[10])
     assert shown(10, total, event("forecast", **jobs), begun) == "0 of 12 jobs, 0 s"
     assert shown(30) == "0 of 12 jobs, 20 s, about 2 min left"  # 40 + 60 + 20

@@ -118,11 +118,8 @@ def test_a_run_tells_how_long_each_of_its_jobs_is_expected_to_take(
     }
     [told] = events["forecast"]
     assert told["local"] is True
-    begun = {str(e["jobid"]): e["rule_name"] for e in events["job_info"]}
-    assert begun.keys() == told["jobs"].keys()
-    for job, (kind, seconds) in told["jobs"].items():
-        assert begun[job].split("_")[0] == kind
-        assert seconds >= START_SECONDS
+    assert {str(e["jobid"]) for e in events["job_info"]} == told["jobs"].keys()
+    assert min(told["jobs"].values()) >= START_SECONDS
 
 
 def test_a_second_run_has_nothing_to_do(project: Project) -> None:

@@ -184,8 +184,7 @@ def read_csv(path: PathLike, types: Columns, remedy: str = "") -> pd.DataFrame:
     try:
         found = pd.read_csv(path, dtype="str", keep_default_na=False, encoding="utf-8")
         if lacking := [name for name in types if name not in found]:
-            some = f"it lacks {', '.join(lacking)}"
-            raise ValueError(some if lacking != [*types] else "it has none of them")
+            raise ValueError(f"it lacks {', '.join(lacking)}")
         return pd.DataFrame({name: _typed(found[name], types[name]) for name in types})
     except (OSError, ValueError) as error:
         what = f"a CSV file with the columns {', '.join(types)}"

@@ -7,10 +7,8 @@ for every task the class of each row.
 
 from __future__ import annotations
 
-import logging
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -25,8 +23,6 @@ from cdspp.stages.formats import SCORE_COLUMNS, FitFile
 
 if TYPE_CHECKING:
     import pandas as pd
-
-log = logging.getLogger(__name__)
 
 UNSCORED = -1
 _CLASSES = "classes"
@@ -65,7 +61,6 @@ def write_scores(
         scored += score_fit(fit, truth[task_domains(fit.key.task).target])
         per_sample.add(fit)
     scored.sort(key=lambda row: row[:5])
-    log.info("scored %d rows", len(scored))
     per_sample.write(rows)
     columns = {name: [row[k] for row in scored] for k, name in enumerate(SCORE_COLUMNS)}
     formats.write_rows(output, SCORE_COLUMNS, columns)
@@ -159,15 +154,11 @@ class SampleScoreWriter:
 class SampleScores:
     """The correctly predicted rows of a benchmark, as written by `SampleScoreWriter`.
 
-    Every method raises DataError if the file is missing or damaged.
+    DataError: the file is missing or damaged.
     """
 
     def __init__(self, path: PathLike) -> None:
-        self._path = Path(path)
-
-    @cached_property
-    def _arrays(self) -> dict[str, NDArray[np.int8]]:
-        return read_arrays(self._path, "scores per sample (NPZ)")
+        self._arrays = read_arrays(path, "scores per sample (NPZ)")
 
     def cells(self) -> list[tuple[str, str, str]]:
         """Return setting, task and method of all scored fits, sorted."""

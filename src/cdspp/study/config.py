@@ -8,7 +8,7 @@ from contextlib import suppress
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -43,9 +43,8 @@ from cdspp.study.model import (
 )
 from cdspp.study.plugins import ConfigNames, ReportPlugin, plugin_classes
 
-__all__ = ["MergedConfig", "load_study", "merge_files", "merge_presets"]
+__all__ = ["load_study", "merge_files", "merge_presets"]
 
-RUNS = ("settings", "curves", "deviations", "choices")  # sections that name methods
 EMBEDDED = "embedded"  # the study of config.yaml, as a preset
 EXTERNAL_KEYS = ("display_name", "kind", "seconds", "preprocessing")
 # Keys of a method that the study fits itself.
@@ -57,17 +56,11 @@ NAME_A_PRESET = (
 )
 
 
-class MergedConfig(NamedTuple):
-    """A configuration, and notes for the user."""
-
-    config: Config
-    notes: tuple[str, ...] = ()
-
-
-def merge_presets(own: Config, folder: PathLike) -> MergedConfig:
+def merge_presets(own: Config, folder: PathLike) -> tuple[dict[str, Any], list[str]]:
     """Merge the keys of a study over those of the presets that it names, and defaults.
 
-    `folder` has ``config.yaml`` and ``resources/presets``. ConfigError: no such preset.
+    Returns the configuration, and notes for the user. `folder` has ``config.yaml`` and
+    ``resources/presets``. ConfigError: no such preset.
     """
     shipped = sorted(Path(folder, "resources/presets").glob("*.yaml"))
     files = {file.stem: file for file in shipped}
@@ -98,11 +91,9 @@ def merge_presets(own: Config, folder: PathLike) -> MergedConfig:
         if role not in own and config[role] not in known:
             del config[role]
     if replaced := [key for key in preset if key in own]:
-        left = [key for key in RUNS if preset.get(key) and key not in own]
-        kept = f", and keeps {', '.join(left)}" if left else ""
-        text = f"{', '.join(replaced)} of the preset {', '.join(named)}{kept}."
+        text = f"{', '.join(replaced)} of the preset {', '.join(named)}."
         notes.append(f"The study replaces {text}")
-    return MergedConfig(config, tuple(notes))
+    return config, notes
 
 
 def _own_reference(own: Config) -> str:

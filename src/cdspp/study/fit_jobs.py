@@ -207,8 +207,8 @@ def fit_request(
 
 def expected_seconds(
     study: Study, jobs: Iterable[tuple[int, str, Mapping[str, str]]]
-) -> dict[int, tuple[str, float]]:
-    """Return the kind and the expected seconds of each job of a run.
+) -> dict[int, float]:
+    """Return the expected seconds of each job of a run.
 
     A job has a number, the name of its rule, and wildcards.
     """
@@ -219,7 +219,7 @@ def expected_seconds(
         if rule in groups:
             trials = len(trials_of_block(wildcards["block"]))
             seconds += job_cost(study, groups[rule], wildcards["task"], trials).seconds
-        found[number] = rule.partition("_")[0], seconds  # fit, table, figure
+        found[number] = seconds
     return found
 
 

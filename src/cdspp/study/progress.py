@@ -23,7 +23,6 @@ STATES = DONE, FAILED, RUNNING, MISSING = ("done", "failed", "running", "missing
 
 # Last message of `cdspp.core.jobs` in a log: ready, finished, or the failure.
 OF_JOB = re.compile(r"^\d{4}-\S+ \S+ cdspp\.core\.jobs (.*)$", re.M)
-TAIL = 1 << 16  # bytes at the end of a log, with its last message
 
 
 class Failure(NamedTuple):
@@ -134,11 +133,8 @@ def _made_of(study: Study, key: FitKey, file: str) -> Iterator[str]:
 def read_log(path: str) -> JobLog:
     """Return the final state of a job by its log."""
     try:
-        with Path(path).open("rb") as stream:
-            size = stream.seek(0, 2)
-            stream.seek(max(0, size - TAIL))
-            text = stream.read().decode("utf-8", errors="replace")
-            written = Path(path).stat().st_mtime
+        text = Path(path).read_text(encoding="utf-8", errors="replace")
+        written = Path(path).stat().st_mtime
     except FileNotFoundError:
         return JobLog(path)
     *_, last = [None, *OF_JOB.finditer(text)]
