@@ -31,10 +31,10 @@ def prepare_dataset(
         # Check that the published splits can be drawn again, before features are read.
         digests = read_json(Path(catalogue).with_name("published-splits.json"))
         for role, domains in digests.get(name, {}).items():
-            for domain, stored in domains.items():
+            for domain, split_digests in domains.items():
                 where = f"data set {name}, domain {domain} as {role}"
                 labels = published_labels(dataset.entry, domain)
-                check_published_splits(where, labels, dataset.classes, stored)
+                check_published_splits(where, labels, dataset.classes, split_digests)
     index = dataset.prepare(Path(output).parent)
     if own is None:
         check_catalogued(index, entries)

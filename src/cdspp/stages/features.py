@@ -71,7 +71,7 @@ def extract_view(
         weights = Path(files["weights"])
         (name,) = read_fetched(weights)["files"]
         options = {**options, "weights": str(weights.parent / str(name))}
-    tool, columns, more = _loaded(extractor, options, gpus), None, dict[str, Any]()
+    tool, columns, extra = _loaded(extractor, options, gpus), None, dict[str, Any]()
     with provenance.limit_threads(numeric_threads):
         if isinstance(tool, ViewExtractor):
             X, ids, record = _from_view(tool, files["view"])
@@ -80,18 +80,18 @@ def extract_view(
             rows = content.positions(domain)
             if isinstance(tool, Published):
                 names = content.classes, content.labels(domain)
-                X, more = tool.read(content.root, spec or {}, *names, rows)
+                X, extra = tool.read(content.root, spec or {}, *names, rows)
             elif isinstance(tool, TableColumns):
                 X, columns = tool.read(content.root, domain, rows)
             elif isinstance(tool, WordExtractor):
                 words = read_features(files["codebook"])
                 X = tool.extract(_paths(content, domain, files), words.X)
-                more = {"codebook": dict(words.provenance)}
+                extra = {"codebook": dict(words.provenance)}
             elif isinstance(tool, FileExtractor):
                 X, columns = tool.extract_named(_paths(content, domain, files))
             content.check(domain)
             ids = content.ids(domain)
-            record = _record(tool, dataset=content.dataset, domain=domain, **more)
+            record = _record(tool, dataset=content.dataset, domain=domain, **extra)
         if scale != NO_SCALE:
             X = _scaled(X, scale, f"{extractor}, domain {domain}")
             record["scale"] = scale

@@ -37,14 +37,14 @@ def draw_seeded(
     permutation per class is drawn whatever the numbers are, so that the rows of a
     smaller number are among those of a larger one.
     """
-    missing = np.array([label is None for label in labels], dtype=bool)
-    drawn, rest = [], [np.flatnonzero(missing)]
-    for label in np.unique(labels[~missing]):
+    is_unlabelled = np.array([label is None for label in labels], dtype=bool)
+    labelled, rest = [], [np.flatnonzero(is_unlabelled)]
+    for label in np.unique(labels[~is_unlabelled]):
         order = rng.permutation(np.flatnonzero(labels == label))
-        drawn.append(order[:per_class])
+        labelled.append(order[:per_class])
         # From the end, so that more labelled rows leave the same unlabelled ones.
         rest.append(order[per_class:][::-1][:unlabelled])
-    return np.sort(np.concatenate(drawn)), np.sort(np.concatenate(rest))
+    return np.sort(np.concatenate(labelled)), np.sort(np.concatenate(rest))
 
 
 def write_split(
@@ -78,17 +78,17 @@ def write_split(
             rng = generator(seed, "split", dataset, domain, role, trial)
             drawn, rest = draw_seeded(classes_of, per_class, rng, unlabelled=unlabelled)
         else:
-            how: dict[str, Any] = {"class_order": classes, "unlabelled": unlabelled}
-            places = draw_published(classes_of[order], per_class, trial, **how)
+            options: dict[str, Any] = {"class_order": classes, "unlabelled": unlabelled}
+            places = draw_published(classes_of[order], per_class, trial, **options)
             drawn, rest = (order[part] for part in places)
-        used = drawn if role == names.SOURCE else np.concatenate([drawn, rest])
-        taken = used[np.argsort(positions[used], kind="stable")]
-        rows["trial"] += [trial] * len(taken)
-        rows["id"] += ids[taken].tolist()
-        rows["row"] += taken.tolist()
-        labelled = np.isin(taken, drawn)
+        rows_of_role = drawn if role == names.SOURCE else np.concatenate([drawn, rest])
+        in_order = rows_of_role[np.argsort(positions[rows_of_role], kind="stable")]
+        rows["trial"] += [trial] * len(in_order)
+        rows["id"] += ids[in_order].tolist()
+        rows["row"] += in_order.tolist()
+        labelled = np.isin(in_order, drawn)
         rows["role"] += np.where(labelled, ROLES[role], names.UNLABELLED_ROLE).tolist()
-        rows["label"] += np.where(labelled, classes_of[taken], NO_LABEL).tolist()
+        rows["label"] += np.where(labelled, classes_of[in_order], NO_LABEL).tolist()
     formats.write_rows(output, formats.SPLIT_COLUMNS, rows)
 
 
@@ -121,8 +121,8 @@ def write_test_shares(*, labels: PathLike, split: PathLike, output: PathLike) ->
     drawn = formats.read_rows(split, formats.SPLIT_COLUMNS)
     rows: dict[str, list[Any]] = {name: [] for name in formats.SHARE_COLUMNS}
     for trial in np.unique(drawn["trial"]):
-        tested = (drawn["trial"] == trial) & (drawn["role"] == names.UNLABELLED_ROLE)
-        labels_tested = np.array([truth[name] for name in drawn["id"][tested]])
+        is_tested = (drawn["trial"] == trial) & (drawn["role"] == names.UNLABELLED_ROLE)
+        labels_tested = np.array([truth[name] for name in drawn["id"][is_tested]])
         rows["trial"] += [int(trial)] * len(classes)
         rows["label"] += classes.tolist()
         rows["share"] += [float(np.mean(labels_tested == label)) for label in classes]
