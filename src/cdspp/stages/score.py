@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -154,11 +155,15 @@ class SampleScoreWriter:
 class SampleScores:
     """The correctly predicted rows of a benchmark, as written by `SampleScoreWriter`.
 
-    DataError: the file is missing or damaged.
+    Every method raises DataError if the file is missing or damaged.
     """
 
     def __init__(self, path: PathLike) -> None:
-        self._arrays = read_arrays(path, "scores per sample (NPZ)")
+        self._path = Path(path)
+
+    @cached_property
+    def _arrays(self) -> dict[str, NDArray[np.int8]]:
+        return read_arrays(self._path, "scores per sample (NPZ)")
 
     def cells(self) -> list[tuple[str, str, str]]:
         """Return setting, task and method of all scored fits, sorted."""
