@@ -67,11 +67,8 @@ def extract_view(
     `gpus` that the job requests. DataError: a file is damaged or differs from the
     index, or the features are not finite.
     """
-    if "weights" in files:
-        weights = Path(files["weights"])
-        (name,) = read_fetched(weights)["files"]
-        options = {**options, "weights": str(weights.parent / str(name))}
-    tool, columns, extra = _loaded(extractor, options, gpus), None, dict[str, Any]()
+    tool = _loaded(extractor, options, files, gpus)
+    columns, extra = None, dict[str, Any]()
     with provenance.limit_threads(numeric_threads):
         if isinstance(tool, ViewExtractor):
             X, ids, record = _from_view(tool, files["view"])
@@ -98,8 +95,14 @@ def extract_view(
     _write(output, X, ids, record, None if scale == PCA else columns)
 
 
-def _loaded(name: str, options: Mapping[str, Any], gpus: int) -> Extractor:
+def _loaded(
+    name: str, options: Mapping[str, Any], files: Mapping[str, PathLike], gpus: int
+) -> Extractor:
     """Return a loaded extractor, on the device that ``auto`` stands for in its job."""
+    if "weights" in files:
+        record = Path(files["weights"])
+        [weights] = read_fetched(record)["files"]
+        options = {**options, "weights": str(record.parent / str(weights))}
     tool = make_extractor(name, **options)
     if tool.needs_torch and getattr(tool, "device", None) == AUTO:
         tool = make_extractor(name, **{**options, "device": device_of_job(gpus)})
