@@ -111,10 +111,8 @@ def bench_geometry(
     """
     requests = list(product(places, methods, range(draws)))
     with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
-        accuracies = {}
-        for request, pair in zip(
-            requests, pool.map(_accuracies, requests), strict=True
-        ):
+        accuracies, answers = {}, pool.map(_accuracies, requests)
+        for request, pair in zip(requests, answers, strict=True):
             accuracies[request] = pair
             place, method, draw = request
             if (method, draw) == (methods[-1], draws - 1):
