@@ -211,11 +211,11 @@ class DoneTrials:
     """
 
     def __init__(self, fit: Fit, made_of: str, inputs: Mapping[str, str]) -> None:
-        self._own, device = Path(fit.predictions), fit.options.get("device")
-        self._ours = {*trials_of_block(self._own.stem)}
+        self._path, device = Path(fit.predictions), fit.options.get("device")
+        self._trials = {*trials_of_block(self._path.stem)}
         self._fits: dict[tuple[int, str], formats.FitFile] = {}
         for other, trials in sorted(self._blocks().items()):
-            common = trials & self._ours
+            common = trials & self._trials
             record = _current_record(other, made_of, device) if common else None
             if not record or _shared_inputs(record.inputs) != _shared_inputs(inputs):
                 continue
@@ -236,17 +236,17 @@ class DoneTrials:
     def remove_covered(self) -> None:
         """Remove blocks that share trials with this one, if all are elsewhere."""
         blocks = self._blocks()
-        blocks.pop(self._own, None)
+        blocks.pop(self._path, None)
         # Blocks of one size share no trials, so no other job of the run needs these.
-        other_blocks = (trials for trials in blocks.values() if not trials & self._ours)
-        kept_trials = self._ours.union(*other_blocks)
+        others = (trials for trials in blocks.values() if not trials & self._trials)
+        kept_trials = self._trials.union(*others)
         for path, trials in blocks.items():
-            if trials & self._ours and trials <= kept_trials:
+            if trials & self._trials and trials <= kept_trials:
                 record_path(path).unlink(missing_ok=True)
                 path.unlink(missing_ok=True)
 
     def _blocks(self) -> dict[Path, set[int]]:
-        records = self._own.parent.glob("[0-9]*-*[0-9].json")
+        records = self._path.parent.glob("[0-9]*-*[0-9].json")
         paths = (record.with_suffix(".parquet") for record in records)
         return {path: {*trials_of_block(path.stem)} for path in paths}
 
@@ -270,7 +270,7 @@ def _run_trial(job_inputs: JobInputs, fit: Fit, trial: Trial) -> TrialResult:
     with provenance.measured() as usage, warnings.catch_warnings():
         warnings.simplefilter("ignore", CollapseWarning)  # recorded instead
         try:
-            model = fitted(partial(build, **selection), trial, sources)
+            model = fit_sources(partial(build, **selection), trial, sources)
             _check_iterations(model.history_, trial)
             iterations, result["collapsed"] = model.history_, model.collapsed_
         except MethodFailed as failure:
@@ -339,7 +339,7 @@ def select_options(
         for place, point in enumerate(points):
             with warnings.catch_warnings(action="ignore", category=CollapseWarning):
                 try:
-                    model = fitted(partial(build, **point), training, sources)
+                    model = fit_sources(partial(build, **point), training, sources)
                 except MethodFailed:
                     n_correct[place] = -np.inf
                     continue
@@ -353,7 +353,7 @@ def select_options(
     return next(ours, best[0])
 
 
-def fitted(
+def fit_sources(
     build: Callable[[], HeterogeneousClassifier],
     trial: Trial,
     sources: list[SourceDomain],
