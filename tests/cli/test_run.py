@@ -233,9 +233,6 @@ def test_snakemakes_own_events_give_counts_failures_and_what_is_left(
     Path("ok").touch()
     assert snakemake()[0].startswith("3 of 3 jobs, ")
     assert snakemake()[0].startswith("Nothing to be done. ")
-    assert snakemake("--dry-run", "--forcerun", "quick", "--", "a.done")[0].startswith(
-        "rule    jobs  reason\nquick      1  Forced execution\n"
-    )
     assert snakemake("--list-rules")[0] == "all\nquick\n"
     Path("Snakefile").write_text("rule all:\n    input: 'missing'\n")
     _, err = snakemake()
