@@ -49,9 +49,9 @@ def _all(arguments: argparse.Namespace) -> str:
     parser, parts = _parser(), []
     for words in EVERY:
         progress(f"python -m benchmarks {' '.join(words)}")
-        chosen = parser.parse_args(words)
+        arguments_of_words = parser.parse_args(words)
         try:
-            table = chosen.run(chosen)
+            table = arguments_of_words.run(arguments_of_words)
         except (ConfigError, DataError) as error:
             table = f"{error}\n"
         parts.append(f"$ python -m benchmarks {' '.join(words)}\n{table}")
@@ -65,7 +65,7 @@ def _help(name: str) -> str:
 def _solver(arguments: argparse.Namespace) -> str:
     sizes = _sizes(arguments.size)
     results = bench_solver(sizes, repeat=arguments.repeat, progress=progress)
-    return _kept(arguments, results, solver_table(results))
+    return _save_numbers(arguments, results, solver_table(results))
 
 
 def _sizes(name: str) -> list[measure.Size]:
@@ -73,7 +73,7 @@ def _sizes(name: str) -> list[measure.Size]:
     return [sizes[key] for key in (sizes if name == "all" else [name])]
 
 
-def _kept(arguments: argparse.Namespace, results: Any, table: str) -> str:
+def _save_numbers(arguments: argparse.Namespace, results: Any, table: str) -> str:
     """Return the table; the numbers go to the file that the arguments name."""
     if arguments.json:
         write_json(arguments.json, results)
@@ -90,18 +90,18 @@ def _methods(arguments: argparse.Namespace) -> str:
         repeat=arguments.repeat,
         progress=progress,
     )
-    return _kept(arguments, results, methods_table(results, paper))
+    return _save_numbers(arguments, results, methods_table(results, paper))
 
 
 def _networks(arguments: argparse.Namespace) -> str:
     results = bench_networks(_sizes(arguments.size), progress=progress)
-    return _kept(arguments, results, networks_table(results))
+    return _save_numbers(arguments, results, networks_table(results))
 
 
 def _verdicts(arguments: argparse.Namespace) -> str:
     if arguments.study:
         ratios = verdicts.standard_error_ratios(arguments.study)
-        return _kept(arguments, ratios, verdicts.ratios_table(ratios))
+        return _save_numbers(arguments, ratios, verdicts.ratios_table(ratios))
     results = verdicts.bench_verdicts(
         arguments.parts,
         draws=arguments.draws,
@@ -111,7 +111,7 @@ def _verdicts(arguments: argparse.Namespace) -> str:
         workers=arguments.workers,
         progress=progress,
     )
-    return _kept(arguments, results, verdicts.verdicts_table(results))
+    return _save_numbers(arguments, results, verdicts.verdicts_table(results))
 
 
 def _geometry(arguments: argparse.Namespace) -> str:
@@ -123,25 +123,25 @@ def _geometry(arguments: argparse.Namespace) -> str:
 
 
 def _bridges(arguments: argparse.Namespace) -> str:
-    found = bench_bridges(
+    counts = bench_bridges(
         problems=arguments.problems, workers=arguments.workers, progress=progress
     )
-    return bridges_table(found)
+    return bridges_table(counts)
 
 
 def _decisions(arguments: argparse.Namespace) -> str:
     if arguments.cost:
         costs = bench_cost(progress=progress)
-        return _kept(arguments, costs, cost_table(costs))
+        return _save_numbers(arguments, costs, cost_table(costs))
     path = arguments.json
-    known = Path(path).read_text() if path and Path(path).exists() else "[]"
+    earlier_records = Path(path).read_text() if path and Path(path).exists() else "[]"
     records = bench_decisions(
         arguments.families,
         draws=arguments.draws,
         before=arguments.before,
         coda=arguments.coda,
         workers=arguments.workers,
-        known=json.loads(known),
+        known=json.loads(earlier_records),
         keep=partial(write_json, path) if path else (lambda records: None),
         progress=progress,
     )
@@ -150,7 +150,7 @@ def _decisions(arguments: argparse.Namespace) -> str:
 
 def _walk(arguments: argparse.Namespace) -> str:
     results = bench_walk(arguments.root)
-    return _kept(arguments, results, walk_table(results))
+    return _save_numbers(arguments, results, walk_table(results))
 
 
 def _tables(arguments: argparse.Namespace) -> str:
@@ -168,8 +168,8 @@ def _order(arguments: argparse.Namespace) -> str:
 
 
 def _results(arguments: argparse.Namespace) -> str:
-    written = [write_numbers(each, arguments.output) for each in arguments.study]
-    return "".join(f"wrote {path}\n" for path in written)
+    paths = [write_numbers(folder, arguments.output) for folder in arguments.study]
+    return "".join(f"wrote {path}\n" for path in paths)
 
 
 def _figure_files(
@@ -187,30 +187,34 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python -m benchmarks", description="Measure speed, memory, and verdicts."
     )
-    what = parser.add_subparsers(metavar="WHAT", required=True)
-    measured = [_add_solver(what), _add_methods(what), _add_networks(what)]
-    for each in measured:
-        each.add_argument(
+    commands = parser.add_subparsers(metavar="WHAT", required=True)
+    measurements = [
+        _add_solver(commands),
+        _add_methods(commands),
+        _add_networks(commands),
+    ]
+    for command in measurements:
+        command.add_argument(
             "--size",
             choices=[*measure.SIZES, "all"],
             default="all",
             help="size of the problem (%(default)s)",
         )
-    others = [_add_verdicts(what), _add_decisions(what), _add_walk(what)]
-    for each in (*measured, *others):
-        each.add_argument(
+    more = [_add_verdicts(commands), _add_decisions(commands), _add_walk(commands)]
+    for command in (*measurements, *more):
+        command.add_argument(
             "--json", metavar="FILE", help="also write all numbers as JSON"
         )
-    _add_geometry(what)
-    _add_bridges(what)
-    _add_results(what)
-    _add_order(what)
+    _add_geometry(commands)
+    _add_bridges(commands)
+    _add_results(commands)
+    _add_order(commands)
     text = "readers of tables on untidy files"
-    add_command(what, "tables", _tables, text, _help("tables"))
+    add_command(commands, "tables", _tables, text, _help("tables"))
     text = "the tables of most measurements"
-    add_command(what, "all", _all, text, _help("all"))
+    add_command(commands, "all", _all, text, _help("all"))
     text = "labels and time of CDSPP in single precision"
-    precision = add_command(what, "precision", _precision, text, _help("precision"))
+    precision = add_command(commands, "precision", _precision, text, _help("precision"))
     precision.add_argument("study", nargs="+", metavar="FILE", help="study file")
     return parser
 
@@ -225,16 +229,16 @@ def add_command(
     return command
 
 
-def _add_solver(what: Any) -> argparse.ArgumentParser:
+def _add_solver(commands: Any) -> argparse.ArgumentParser:
     text = "closed form against a dense eigensolver"
-    solver = add_command(what, "solver", _solver, text, _help("solver"))
+    solver = add_command(commands, "solver", _solver, text, _help("solver"))
     _add_number(solver, "--repeat", 3, "runs of each measurement; the median counts")
     return solver
 
 
-def _add_methods(what: Any) -> argparse.ArgumentParser:
+def _add_methods(commands: Any) -> argparse.ArgumentParser:
     text = "one fit of every method, as ratios to CDSPP"
-    methods = add_command(what, "methods", _methods, text, _help("methods"))
+    methods = add_command(commands, "methods", _methods, text, _help("methods"))
     methods.add_argument("method", nargs="*", metavar="METHOD", help="all by default")
     methods.add_argument(
         "--limit",
@@ -254,14 +258,14 @@ def _add_methods(what: Any) -> argparse.ArgumentParser:
     return methods
 
 
-def _add_networks(what: Any) -> argparse.ArgumentParser:
+def _add_networks(commands: Any) -> argparse.ArgumentParser:
     text = "a step of each network, relative to its matrix products"
-    return add_command(what, "networks", _networks, text, _help("networks"))
+    return add_command(commands, "networks", _networks, text, _help("networks"))
 
 
-def _add_verdicts(what: Any) -> argparse.ArgumentParser:
+def _add_verdicts(commands: Any) -> argparse.ArgumentParser:
     text = "error rates of the rule on source help"
-    command = add_command(what, "verdicts", _verdicts, text, _help("verdicts"))
+    command = add_command(commands, "verdicts", _verdicts, text, _help("verdicts"))
     parts = verdicts.PARTS
     command.add_argument(
         "--parts", nargs="+", choices=parts, default=parts, help="all by default"
@@ -277,9 +281,9 @@ def _add_verdicts(what: Any) -> argparse.ArgumentParser:
     return command
 
 
-def _add_decisions(what: Any) -> argparse.ArgumentParser:
+def _add_decisions(commands: Any) -> argparse.ArgumentParser:
     text = "regret of following `compare`, and its cost"
-    decisions = add_command(what, "decisions", _decisions, text, _help("decisions"))
+    decisions = add_command(commands, "decisions", _decisions, text, _help("decisions"))
     decisions.add_argument(
         "--families",
         nargs="+",
@@ -309,39 +313,39 @@ def _add_decisions(what: Any) -> argparse.ArgumentParser:
     return decisions
 
 
-def _add_walk(what: Any) -> argparse.ArgumentParser:
+def _add_walk(commands: Any) -> argparse.ArgumentParser:
     text = "lines, modules and functions, in total and by command"
-    walk = add_command(what, "walk", _walk, text, _help("walk"))
+    walk = add_command(commands, "walk", _walk, text, _help("walk"))
     note = "the checkout to count (the current folder)"
     walk.add_argument("--root", type=Path, default=Path(), metavar="FOLDER", help=note)
     return walk
 
 
-def _add_geometry(what: Any) -> None:
+def _add_geometry(commands: Any) -> None:
     text = "gains from a source, by what it has in common with the target"
-    geometry = add_command(what, "geometry", _geometry, text, _help("geometry"))
+    geometry = add_command(commands, "geometry", _geometry, text, _help("geometry"))
     _add_number(geometry, "--draws", 20, "problems per point of the grid")
     _add_number(geometry, "--workers", 2, "number of parallel processes")
     _add_output(geometry)
 
 
-def _add_bridges(what: Any) -> None:
+def _add_bridges(commands: Any) -> None:
     text = "how often a source is recommended for the columns that it shares"
-    bridges = add_command(what, "bridges", _bridges, text, _help("bridges"))
+    bridges = add_command(commands, "bridges", _bridges, text, _help("bridges"))
     _add_number(bridges, "--problems", 40, "problems of each kind and size")
     _add_number(bridges, "--workers", 2, "number of parallel processes")
 
 
-def _add_results(what: Any) -> None:
+def _add_results(commands: Any) -> None:
     text = "the numbers of finished studies behind results in the documentation"
-    results = add_command(what, "results", _results, text, _help("results"))
+    results = add_command(commands, "results", _results, text, _help("results"))
     results.add_argument("study", nargs="+", metavar="FOLDER", help="results/<study>")
     _add_output(results, "docs/results")
 
 
-def _add_order(what: Any) -> None:
+def _add_order(commands: Any) -> None:
     text = "effect of row order and class names on labels"
-    order = add_command(what, "order", _order, text, _help("order"))
+    order = add_command(commands, "order", _order, text, _help("order"))
     order.add_argument("method", nargs="*", metavar="METHOD", help="all by default")
     _add_number(order, "--draws", 3, "draws of labelled rows")
     _add_output(order, "docs")
@@ -357,14 +361,14 @@ def _add_output(command: argparse.ArgumentParser, default: str = ".") -> None:
 
 
 def _add_number(
-    command: argparse.ArgumentParser, name: str, default: int, counted: str
+    command: argparse.ArgumentParser, name: str, default: int, meaning: str
 ) -> None:
     command.add_argument(
         name,
         type=positive_integer,
         default=default,
         metavar="N",
-        help=f"{counted} (%(default)s)",
+        help=f"{meaning} (%(default)s)",
     )
 
 

@@ -57,7 +57,7 @@ def shared_problem(
         Which problem.
     """
     per_class = LABELLED[n_labelled]
-    planted = Planted(
+    population = Planted(
         "none",
         n_classes=len(per_class),
         n_labelled=per_class[0],
@@ -68,27 +68,27 @@ def shared_problem(
         n_latent=6,
         spread=4.0,
     )
-    problem = planted.draw(number)
+    problem = population.draw(number)
     rng = generator("shared-columns", kind, n_labelled, number)
     means = rng.standard_normal((len(per_class), N_SHARED)) * (kind != USELESS)
     order = np.arange(len(means))
     if kind == MISLEADING:
         order = derangement(len(means), rng)
 
-    def beside(X: Float, codes: Int, means: Float) -> Float:
-        drawn = means[codes] + SPREAD * rng.standard_normal((len(codes), N_SHARED))
-        return np.hstack([X, drawn])
+    def with_columns(X: Float, codes: Int, means: Float) -> Float:
+        columns = means[codes] + SPREAD * rng.standard_normal((len(codes), N_SHARED))
+        return np.hstack([X, columns])
 
     source = problem.source
     codes = np.asarray(source.y)
     places = [(np.shape(source.X)[1] + k, problem.X.shape[1] + k) for k in range(3)]
-    bridged = replace(
+    bridged_source = replace(
         source,
-        X=beside(np.asarray(source.X), codes, means),
+        X=with_columns(np.asarray(source.X), codes, means),
         shared_columns=places,
     )
-    X = beside(problem.X, problem.truth, means[order])
-    return X, problem.y, problem.truth, bridged
+    X = with_columns(problem.X, problem.truth, means[order])
+    return X, problem.y, problem.truth, bridged_source
 
 
 def bench_bridges(
@@ -116,45 +116,54 @@ def bench_bridges(
         shared columns over the best method without a source, in accuracy on unlabelled
         target rows.
     """
-    asked = list(product(KINDS, SIZES, range(problems)))
+    requests = list(product(KINDS, SIZES, range(problems)))
     rows = []
     with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
-        for request, told in zip(asked, pool.map(_used, asked), strict=True):
-            rows.append((*request, *told))
+        answers = pool.map(_recommendations, requests)
+        for request, answer in zip(requests, answers, strict=True):
+            rows.append((*request, *answer))
             if request[2] == problems - 1:
                 progress(f"{request[0]} columns, {request[1]} labelled rows: done")
     names = ["kind", "n_labelled", "number", "shared", "apart", "gain"]
-    found = pd.DataFrame(rows, columns=names)
-    groups = found.groupby(["kind", "n_labelled"], sort=False)
+    groups = pd.DataFrame(rows, columns=names).groupby(
+        ["kind", "n_labelled"], sort=False
+    )
     counts = groups[["shared", "apart"]].sum()
-    told = counts.assign(problems=groups.size(), gain=groups["gain"].mean())
-    return told.reset_index()
+    table = counts.assign(problems=groups.size(), gain=groups["gain"].mean())
+    return table.reset_index()
 
 
-def _used(request: tuple[str, int, int]) -> tuple[bool, bool, float]:
+def _recommendations(request: tuple[str, int, int]) -> tuple[bool, bool, float]:
     """Return whether the source is recommended, shared and apart, and its true gain."""
     X, y, truth, source = shared_problem(*request)
     with limit_threads(1), warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        found = [
-            compare(X, y, source=each, seed=request[2], why=True).explanation
-            for each in (source, source.with_bridges(()))
+        explanations = [
+            compare(X, y, source=domain, seed=request[2], why=True).explanation
+            for domain in (source, source.with_bridges(()))
         ]
-        used = [each is not None and each.decision == USE for each in found]
+        shared, apart = (e is not None and e.decision == USE for e in explanations)
         gain = _true_gain(X, y, truth, source)
-    return used[0], used[1], gain
+    return shared, apart, gain
 
 
 def _true_gain(X: Float, y: Int, truth: Int, source: SourceDomain) -> float:
     """Return the gain of shared columns over the best without a source."""
-    rows, other = _standardised(X), _standardised(np.asarray(source.X))
-    labelled, both = y != UNLABELLED, [(column, column) for column in _places(source)]
-    own = SourceDomain(rows[labelled], y[labelled], shared_columns=both)
+    rows, X_source = _standardise(X), _standardise(np.asarray(source.X))
+    is_labelled, same_columns = (
+        y != UNLABELLED,
+        [(column, column) for column in _places(source)],
+    )
+    target_as_source = SourceDomain(
+        rows[is_labelled], y[is_labelled], shared_columns=same_columns
+    )
     fits: list[tuple[str, SourceDomain | None]] = [(name, None) for name in ALONE]
-    fits = [(BRIDGED, replace(source, X=other)), (BRIDGED, own), *fits]
+    fits = [(BRIDGED, replace(source, X=X_source)), (BRIDGED, target_as_source), *fits]
     with_source, *alone = (
-        (make(name).fit(rows, y, source=each).transduction_ == truth)[~labelled].mean()
-        for name, each in fits
+        (make(name).fit(rows, y, source=domain).transduction_ == truth)[
+            ~is_labelled
+        ].mean()
+        for name, domain in fits
     )
     return float(with_source - max(alone))
 
@@ -164,14 +173,14 @@ def _places(source: SourceDomain) -> list[int]:
     return [column for _, column in source.shared_columns]
 
 
-def _standardised(X: Float) -> Float:
+def _standardise(X: Float) -> Float:
     return np.asarray(fit_scaling("standardise", X).apply(X))
 
 
-def bridges_table(found: pd.DataFrame) -> str:
+def bridges_table(counts: pd.DataFrame) -> str:
     """Return a table of how often the source was recommended, in percent, by kind."""
     grid = [["shared columns", "labelled rows", "true gain", "shared", "apart"]]
-    for row in found.itertuples():
+    for row in counts.itertuples():
         shares = [f"{100 * n / row.problems:.0f} %" for n in (row.shared, row.apart)]
         gain = in_points(row.gain, sign=True)
         grid.append([row.kind, str(row.n_labelled), gain, *shares])

@@ -28,17 +28,17 @@ from cdspp.methods import make_seeded, method_class
 from cdspp.methods.base import UNLABELLED, Int
 from cdspp.methods.problem import scale_domains
 
-__all__ = ["ALWAYS", "deployed", "judge_draw", "judge_draws"]
+__all__ = ["ALWAYS", "fit_name", "judge_draw", "judge_draws"]
 
 ALWAYS = TARGET_ONLY
 FURTHER = "cdspp-bridge"  # in hindsight, too, where there is a bridge
 WITH_SOURCE = "+source"
 
 
-def deployed(method: str, with_source: bool = True) -> str:
+def fit_name(method: str, with_source: bool = True) -> str:
     """Return the name of a fit: of a method, and of the source where it uses one.
 
-    >>> deployed("cdspp"), deployed("cdspp", False), deployed("svm-t")
+    >>> fit_name("cdspp"), fit_name("cdspp", False), fit_name("svm-t")
     ('cdspp+source', 'cdspp', 'svm-t')
     """
     return method + WITH_SOURCE * (with_source and method_class(method).uses_source)
@@ -87,27 +87,30 @@ def judge_draw(
         The `candidates` with their gains; the fit that the bet deploys (`bet`); the
         accuracy of every candidate on unlabelled rows (`truth`); processor `seconds` of
         the answer; the `labelling`, of nothing where the bet is `target-only`; and what
-        `_as_before` returns.
+        `_earlier_answer` returns.
     """
     rows = draw.X, draw.y
-    answer, seconds = _answered(*rows, source=draw.source, seed=seed)
-    bet = deployed(answer.best_bet)
-    names = dict.fromkeys([*_hindsight(draw), *map(deployed, answer.candidates.method)])
-    predicted = {name: _predicted(draw, draw.y, name) for name in names}
-    hidden = draw.truth[draw.y == UNLABELLED]
+    answer, seconds = _timed_answer(*rows, source=draw.source, seed=seed)
+    bet = fit_name(answer.best_bet)
+    names = dict.fromkeys([*_hindsight(draw), *map(fit_name, answer.candidates.method)])
+    predictions = {name: _predictions(draw, draw.y, name) for name in names}
+    hidden_codes = draw.truth[draw.y == UNLABELLED]
     return {
         "n_labelled": int(np.sum(draw.y != UNLABELLED)),
         "n_classes": len(np.unique(draw.truth)),
         "candidates": json.loads(answer.candidates.to_json(orient="records")),
         "bet": bet,
-        "truth": {name: float(np.mean(p == hidden)) for name, p in predicted.items()},
+        "truth": {
+            name: float(np.mean(codes == hidden_codes))
+            for name, codes in predictions.items()
+        },
         "seconds": seconds,
-        "labelling": _labelled(draw, bet, seed, coda) if bet != ALWAYS else [],
-        **(_as_before(draw, seed) if before else {}),
+        "labelling": _labelling(draw, bet, seed, coda) if bet != ALWAYS else [],
+        **(_earlier_answer(draw, seed) if before else {}),
     }
 
 
-def _as_before(draw: Draw, seed: int) -> dict[str, Any]:
+def _earlier_answer(draw: Draw, seed: int) -> dict[str, Any]:
     """Return the answer of 0.2.0, and what its best cross-validated mean deploys.
 
     The fits are `before`, by its `decision` and next command, and `best_mean`; the
@@ -116,17 +119,17 @@ def _as_before(draw: Draw, seed: int) -> dict[str, Any]:
     problem = Problem.of(draw.X, draw.y, draw.source, STANDARDISE)
     options = {"source": draw.source, "seed": seed, "why": True}
     options["methods"] = usual_methods(problem)
-    whole, seconds = _answered(draw.X, draw.y, **options)
-    answer = whole.explanation
+    comparison, seconds = _timed_answer(draw.X, draw.y, **options)
+    answer = comparison.explanation
     return {
         "decision": answer.decision,
-        "before": deployed(answer.method or ALWAYS, answer.decision == USE),
-        "best_mean": _best_mean(whole.accuracies),
+        "before": fit_name(answer.method or ALWAYS, answer.decision == USE),
+        "best_mean": _best_mean(comparison.accuracies),
         "seconds_before": seconds,
     }
 
 
-def _answered(*rows: Any, **options: Any) -> tuple[Any, float]:
+def _timed_answer(*rows: Any, **options: Any) -> tuple[Any, float]:
     """Return the answer of `compare`, and its processor seconds."""
     start = time.process_time()
     answer = compare(*rows, **options)
@@ -141,14 +144,14 @@ def _hindsight(draw: Draw) -> list[str]:
         usual.append(FURTHER)
     # Without a source, what uses a bridge joins the target to itself.
     alone = [name for name in usual if not method_class(name).bridges]
-    return [*map(deployed, usual), *(deployed(name, False) for name in alone)]
+    return [*map(fit_name, usual), *(fit_name(name, False) for name in alone)]
 
 
 def _best_mean(accuracies: Any) -> str:
     """Return the fit of the best mean among all that could be deployed."""
     fits = accuracies.dropna(subset=["mean"])
     states = [
-        (fit.mean, deployed(fit.method, fit.state == REAL))
+        (fit.mean, fit_name(fit.method, fit.state == REAL))
         for fit in fits.itertuples()
         if fit.state == REAL
         or (fit.state == ALONE and not method_class(fit.method).bridges)
@@ -156,7 +159,7 @@ def _best_mean(accuracies: Any) -> str:
     return max(states)[1]
 
 
-def _fitted(draw: Draw, y: Int, name: str) -> tuple[Any, Any]:
+def _fit(draw: Draw, y: Int, name: str) -> tuple[Any, Any]:
     """Fit a deployed method as `cdspp fit` does; return it and the scaled rows."""
     method = name.removesuffix(WITH_SOURCE)
     if name == method:
@@ -168,39 +171,39 @@ def _fitted(draw: Draw, y: Int, name: str) -> tuple[Any, Any]:
     return model.fit(X, y, source=source), X
 
 
-def _predicted(draw: Draw, y: Int, name: str) -> Int:
+def _predictions(draw: Draw, y: Int, name: str) -> Int:
     """Return codes for the rows that the draw hides; -1 where the method fails."""
-    hidden = draw.y == UNLABELLED
+    unlabelled = draw.y == UNLABELLED
     try:
-        model, _ = _fitted(draw, y, name)
+        model, _ = _fit(draw, y, name)
     except MethodFailed:
-        return np.full(int(hidden.sum()), UNLABELLED)
-    codes: Int = model.transduction_[hidden]
+        return np.full(int(unlabelled.sum()), UNLABELLED)
+    codes: Int = model.transduction_[unlabelled]
     return codes
 
 
-def _labelled(draw: Draw, bet: str, seed: int, coda: str) -> list[dict[str, Any]]:
-    hidden = np.flatnonzero(draw.y == UNLABELLED)
+def _labelling(draw: Draw, bet: str, seed: int, coda: str) -> list[dict[str, Any]]:
+    unlabelled = np.flatnonzero(draw.y == UNLABELLED)
     n_classes = len(np.unique(draw.truth))
-    plain = [_predicted(draw, draw.y, name) for name in (bet, ALWAYS)]
+    plain = [_predictions(draw, draw.y, name) for name in (bet, ALWAYS)]
     scores = []
     for name in (bet, ALWAYS):
-        model, X = _fitted(draw, draw.y, name)
+        model, X = _fit(draw, draw.y, name)
         if hasattr(model, "predict_proba"):
-            scores.append(model.predict_proba(X[hidden]))
+            scores.append(model.predict_proba(X[unlabelled]))
         else:
-            scores.append(np.eye(n_classes)[model.transduction_[hidden]])
+            scores.append(np.eye(n_classes)[model.transduction_[unlabelled]])
 
-    def refitted(revealed: Int, chosen: int) -> Int:
+    def refit(rows: Int, fit: int) -> Int:
         y = draw.y.copy()
-        y[hidden[revealed]] = draw.truth[hidden[revealed]]
-        return _predicted(draw, y, (bet, ALWAYS)[chosen])
+        y[unlabelled[rows]] = draw.truth[unlabelled[rows]]
+        return _predictions(draw, y, (bet, ALWAYS)[fit])
 
     return simulate_labelling(
         plain,
         scores,
-        draw.truth[hidden],
-        refitted,
+        draw.truth[unlabelled],
+        refit,
         seed=seed,
         coda=coda,
     )

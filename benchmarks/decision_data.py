@@ -90,14 +90,14 @@ def docs_and_code(by_words: bool) -> Sides:
         index = data.prepare(Path(folder, data.identifier))
         for domain in data.domains:
             weights, words = extractor.extract_named(index.files(domain))
-            own = _codes(index.labels(domain), data.classes)
-            rows = np.flatnonzero(own != UNLABELLED)
-            codes.append(own[rows])
+            codes_of_domain = _codes(index.labels(domain), data.classes)
+            rows = np.flatnonzero(codes_of_domain != UNLABELLED)
+            codes.append(codes_of_domain[rows])
             if by_words:
                 counts = np.asarray((weights > 0).sum(axis=0)).ravel()
-                kept = np.sort(np.argsort(-counts, kind="stable")[:N_WORDS])
-                names.append(words[kept].tolist())
-                X.append(weights[:, kept].toarray().astype(float)[rows])
+                columns = np.sort(np.argsort(-counts, kind="stable")[:N_WORDS])
+                names.append(words[columns].tolist())
+                X.append(weights[:, columns].toarray().astype(float)[rows])
             else:
                 X.append(_latent(weights, N_COMPONENTS)[rows])
     shared = None
@@ -128,22 +128,24 @@ def embedded_digits() -> Sides:
         counts = words.extract(prints, words.fit_codebook(prints)).astype(float)
         components = _components(network.extract(sketches), 50)
     places = {sample.id: k for k, sample in enumerate(index.samples("print"))}
-    both = [
+    places_of_pairs = [
         (places[sample.id], k)
         for k, sample in enumerate(index.samples("sketch"))
         if sample.paired
     ]
     first, second = (_codes(index.labels(d), data.classes) for d in ("print", "sketch"))
-    return _with_pairs((counts, components), (first, second), np.array(both))
+    return _with_pairs((counts, components), (first, second), np.array(places_of_pairs))
 
 
-def _with_pairs(X: tuple[Float, Float], codes: tuple[Int, Int], both: Int) -> Sides:
-    """Part rows of classes from those of pairs, whose places `both` gives."""
-    ours, theirs = (np.flatnonzero(side != UNLABELLED) for side in codes)
+def _with_pairs(
+    X: tuple[Float, Float], codes: tuple[Int, Int], places_of_pairs: Int
+) -> Sides:
+    """Separate the rows of classes from those of pairs."""
+    source_rows, target_rows = (np.flatnonzero(side != UNLABELLED) for side in codes)
     return Sides(
-        (X[0][ours], X[1][theirs]),
-        (codes[0][ours], codes[1][theirs]),
-        (X[0][both[:, 0]], X[1][both[:, 1]]),
+        (X[0][source_rows], X[1][target_rows]),
+        (codes[0][source_rows], codes[1][target_rows]),
+        (X[0][places_of_pairs[:, 0]], X[1][places_of_pairs[:, 1]]),
     )
 
 
@@ -157,8 +159,8 @@ def requests() -> Sides:
     entry = load_catalogue(CATALOGUE)["clinc150"]
     first = entry["classes"][:FIRST_INTENTS]
     # The first texts of each intent are the pairs, in the order of intents.
-    each, more = divmod(entry["paired"], len(entry["classes"]))
-    n_pairs = sum(each + (number < more) for number in range(len(first)))
+    quotient, remainder = divmod(entry["paired"], len(entry["classes"]))
+    n_pairs = sum(quotient + (number < remainder) for number in range(len(first)))
     models = {
         "old": (_extractor("text"), 100),
         "new": (
@@ -166,24 +168,26 @@ def requests() -> Sides:
             150,
         ),
     }
-    X, codes, n_own = [], [], []
+    X, codes, n_class_rows = [], [], []
     with TemporaryDirectory() as folder:
-        record = _fetched("clinc150", "texts", folder)
+        record = _fetch_record("clinc150", "texts", folder)
         for domain, (extractor, n_components) in models.items():
             paths = read_fetched(record)["images"][domain]
             labels = published_labels(entry, domain)
-            own = [k for k, label in enumerate(labels) if label in first]
-            kept = [*own, *range(len(labels), len(labels) + n_pairs)]
-            weights = extractor.extract([record.parent / paths[k] for k in kept])
+            class_rows = [k for k, label in enumerate(labels) if label in first]
+            rows = [*class_rows, *range(len(labels), len(labels) + n_pairs)]
+            weights = extractor.extract([record.parent / paths[k] for k in rows])
             X.append(_latent(weights, n_components))
-            codes.append(_codes([*labels, *[""] * n_pairs], first)[kept[: len(own)]])
-            n_own.append(len(own))
-    (old, new), (n_old, n_new) = X, n_own
+            codes.append(
+                _codes([*labels, *[""] * n_pairs], first)[rows[: len(class_rows)]]
+            )
+            n_class_rows.append(len(class_rows))
+    (old, new), (n_old, n_new) = X, n_class_rows
     pairs = old[n_old:], new[n_new:]
     return Sides((old[:n_old], new[:n_new]), (codes[0], codes[1]), pairs)
 
 
-def _fetched(dataset: str, resource: str, folder: str) -> Path:
+def _fetch_record(dataset: str, resource: str, folder: str) -> Path:
     """Return the record of a resource that was fetched into a folder."""
     record = Path(folder, dataset, f"{resource}.fetched.json")
     fetch_resource(
@@ -195,15 +199,17 @@ def _fetched(dataset: str, resource: str, folder: str) -> Path:
 @cache
 def photographs(source: tuple[str, str], target: tuple[str, str]) -> Sides:
     """Return published features of Office-Caltech, by (view, domain), reduced."""
-    (ours, first), (theirs, second) = map(_published, (source, target))
-    return Sides((ours, theirs), (first, second))
+    (X_source, source_codes), (X_target, target_codes) = map(
+        _published_rows, (source, target)
+    )
+    return Sides((X_source, X_target), (source_codes, target_codes))
 
 
-def _published(side: tuple[str, str]) -> tuple[Float, Int]:
+def _published_rows(side: tuple[str, str]) -> tuple[Float, Int]:
     entry = load_catalogue(CATALOGUE)["office-caltech-10"]
     spec: Any = published_spec(entry, *side)
     with TemporaryDirectory() as folder:
-        record = _fetched("office-caltech-10", spec["resource"], folder)
+        record = _fetch_record("office-caltech-10", spec["resource"], folder)
         path = record.parent / spec["file"]
         X, names = read_matrix(path, spec, entry["classes"])
     return _components(X, N_COMPONENTS), _codes(names.tolist(), entry["classes"])

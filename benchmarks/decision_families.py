@@ -100,11 +100,11 @@ class Family:
         if self.state == NOISE:
             return draw._replace(source=_noise(draw.source, rng))
         if self.state == OTHER_CLASSES:
-            return _other_classes(draw)
-        with_label = draw.y != UNLABELLED
-        labelled = SourceDomain(draw.X[with_label], draw.y[with_label])
+            return _with_other_classes(draw)
+        is_labelled = draw.y != UNLABELLED
+        labelled_rows = SourceDomain(draw.X[is_labelled], draw.y[is_labelled])
         axes = "decisions", self.name, number
-        source = SourceState(self.state).of(draw.source, labelled, *axes)
+        source = SourceState(self.state).of(draw.source, labelled_rows, *axes)
         assert source is not None
         return draw._replace(source=source)
 
@@ -115,16 +115,21 @@ def _noise(source: SourceDomain, rng: np.random.Generator) -> SourceDomain:
     return replace(source, X=noise)
 
 
-def _other_classes(draw: Draw) -> Draw:
-    n_kept = len(np.unique(draw.truth)) // 2
-    target, codes = draw.truth < n_kept, np.asarray(draw.source.y)
-    other = codes >= n_kept
-    rows = np.asarray(draw.source.X)[other]
-    source = replace(draw.source, X=rows, y=codes[other] - n_kept)
-    return Draw(draw.X[target], draw.y[target], draw.truth[target], source)
+def _with_other_classes(draw: Draw) -> Draw:
+    n_classes = len(np.unique(draw.truth)) // 2
+    in_earlier_half, codes = draw.truth < n_classes, np.asarray(draw.source.y)
+    in_later_half = codes >= n_classes
+    rows = np.asarray(draw.source.X)[in_later_half]
+    source = replace(draw.source, X=rows, y=codes[in_later_half] - n_classes)
+    return Draw(
+        draw.X[in_earlier_half],
+        draw.y[in_earlier_half],
+        draw.truth[in_earlier_half],
+        source,
+    )
 
 
-def _hidden(truth: Int, number: int, rng: np.random.Generator) -> Int:
+def _hide_labels(truth: Int, number: int, rng: np.random.Generator) -> Int:
     """Return the labels with all but a few of each class hidden."""
     y = np.full_like(truth, UNLABELLED)
     for code in np.unique(truth):
@@ -134,16 +139,16 @@ def _hidden(truth: Int, number: int, rng: np.random.Generator) -> Int:
     return y
 
 
-def _some(codes: Int, most: int, rng: np.random.Generator) -> Int:
+def _sample_rows(codes: Int, most: int, rng: np.random.Generator) -> Int:
     """Return rows at random, at most so many of each class, in ascending order."""
-    chosen = [
+    rows_of_classes = [
         rng.permutation(np.flatnonzero(codes == code))[:most]
         for code in np.unique(codes)
     ]
-    return np.sort(np.concatenate(chosen))
+    return np.sort(np.concatenate(rows_of_classes))
 
 
-def _dealt(codes: Int, share: float, rng: np.random.Generator) -> tuple[Int, Int]:
+def _split_rows(codes: Int, share: float, rng: np.random.Generator) -> tuple[Int, Int]:
     """Deal the rows of each class to the source, which gets a share, and the target."""
     to_source = np.zeros(len(codes), dtype=bool)
     for code in np.unique(codes):
@@ -159,15 +164,17 @@ def _laboratories(
     from sklearn import datasets
 
     X, codes = getattr(datasets, f"load_{table}")(return_X_y=True)
-    ours, theirs = _dealt(codes, 1 / 3, rng)
+    source_rows, target_rows = _split_rows(codes, 1 / 3, rng)
     (first, last), (other_first, other_last) = COLUMNS[table]
     shared = [(k - first, k - other_first) for k in range(other_first, last)]
     source = SourceDomain(
-        X[ours, first:last], codes[ours], shared_columns=shared if bridged else None
+        X[source_rows, first:last],
+        codes[source_rows],
+        shared_columns=shared if bridged else None,
     )
-    truth = codes[theirs]
-    rows = X[theirs, other_first:other_last]
-    return Draw(rows, _hidden(truth, number, rng), truth, source)
+    truth = codes[target_rows]
+    rows = X[target_rows, other_first:other_last]
+    return Draw(rows, _hide_labels(truth, number, rng), truth, source)
 
 
 def _halves(rng: np.random.Generator, number: int) -> Draw:
@@ -175,19 +182,19 @@ def _halves(rng: np.random.Generator, number: int) -> Draw:
     from sklearn.datasets import load_digits
 
     digits = load_digits()
-    ours, theirs = _dealt(digits.target, 1 / 2, rng)
-    ours = ours[_some(digits.target[ours], 30, rng)]
-    theirs = theirs[_some(digits.target[theirs], 60, rng)]
-    upper = digits.images[ours, UPPER].reshape(len(ours), -1)
-    lower = digits.images[theirs, LOWER].reshape(len(theirs), -1)
-    above = LOWER.start * digits.images.shape[2]
-    shared = [(k, k - above) for k in range(above, upper.shape[1])]
-    source = SourceDomain(upper, digits.target[ours], shared_columns=shared)
-    truth = digits.target[theirs]
-    return Draw(lower, _hidden(truth, number, rng), truth, source)
+    source_rows, target_rows = _split_rows(digits.target, 1 / 2, rng)
+    source_rows = source_rows[_sample_rows(digits.target[source_rows], 30, rng)]
+    target_rows = target_rows[_sample_rows(digits.target[target_rows], 60, rng)]
+    upper = digits.images[source_rows, UPPER].reshape(len(source_rows), -1)
+    lower = digits.images[target_rows, LOWER].reshape(len(target_rows), -1)
+    n_above = LOWER.start * digits.images.shape[2]
+    shared = [(k, k - n_above) for k in range(n_above, upper.shape[1])]
+    source = SourceDomain(upper, digits.target[source_rows], shared_columns=shared)
+    truth = digits.target[target_rows]
+    return Draw(lower, _hide_labels(truth, number, rng), truth, source)
 
 
-def _sampled(
+def _sample_draw(
     rng: np.random.Generator,
     number: int,
     *,
@@ -197,39 +204,47 @@ def _sampled(
 ) -> Draw:
     """Sample rows of two sides, at most so many a class, and so many pairs."""
     sides = load()
-    (ours, theirs), (codes, truth) = sides.X, sides.codes
-    rows, target = _some(codes, most[0], rng), _some(truth, most[1], rng)
+    (X_source, X_target), (codes, truth) = sides.X, sides.codes
+    source_rows, target_rows = (
+        _sample_rows(codes, most[0], rng),
+        _sample_rows(truth, most[1], rng),
+    )
     pairs = None
     if sides.pairs is not None and n_pairs:
-        chosen = np.sort(rng.permutation(len(sides.pairs[0]))[:n_pairs])
-        pairs = sides.pairs[0][chosen], sides.pairs[1][chosen]
+        pair_rows = np.sort(rng.permutation(len(sides.pairs[0]))[:n_pairs])
+        pairs = sides.pairs[0][pair_rows], sides.pairs[1][pair_rows]
     source = SourceDomain(
-        ours[rows], codes[rows], shared_columns=sides.shared, paired_rows=pairs
+        X_source[source_rows],
+        codes[source_rows],
+        shared_columns=sides.shared,
+        paired_rows=pairs,
     )
-    truth = truth[target]
-    return Draw(theirs[target], _hidden(truth, number, rng), truth, source)
+    truth = truth[target_rows]
+    return Draw(X_target[target_rows], _hide_labels(truth, number, rng), truth, source)
 
 
 def _digits_with_pairs(rng: np.random.Generator, number: int) -> Draw:
     n_pairs = 80 + 4 * number
-    return _sampled(rng, number, load=embedded_digits, most=(20, 40), n_pairs=n_pairs)
+    return _sample_draw(
+        rng, number, load=embedded_digits, most=(20, 40), n_pairs=n_pairs
+    )
 
 
 def _requests(rng: np.random.Generator, number: int, *, n_pairs: int) -> Draw:
     """Sample requests of 110 intents, six of each without a label."""
     most = 6, LABELLED[number % len(LABELLED)] + 6
-    return _sampled(rng, number, load=requests, most=most, n_pairs=n_pairs)
+    return _sample_draw(rng, number, load=requests, most=most, n_pairs=n_pairs)
 
 
-_docs = partial(_sampled, load=partial(docs_and_code, False), most=(25, 60))
-_words = partial(_sampled, load=partial(docs_and_code, True), most=(25, 60))
+_docs = partial(_sample_draw, load=partial(docs_and_code, False), most=(25, 60))
+_words = partial(_sample_draw, load=partial(docs_and_code, True), most=(25, 60))
 _decaf = partial(
-    _sampled,
+    _sample_draw,
     load=partial(photographs, ("surf", "amazon"), ("decaf6", "dslr")),
     most=(20, 60),
 )
 _googlenet = partial(
-    _sampled,
+    _sample_draw,
     load=partial(photographs, ("surf", "caltech"), ("googlenet", "webcam")),
     most=(20, 60),
 )

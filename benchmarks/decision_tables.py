@@ -36,9 +36,9 @@ def decisions_table(records: Sequence[Record]) -> str:
     missing = [record for record in records if "missing" in record]
     reasons = dict.fromkeys((r["family"], r["missing"]) for r in missing)
     lines = [f"left out: {family} ({reason})" for family, reason in reasons]
-    whole = [record for record in records if "missing" not in record]
+    complete = [record for record in records if "missing" not in record]
     for title, set_aside in (("Families", False), ("Families set aside", True)):
-        part = [record for record in whole if record["set_aside"] == set_aside]
+        part = [record for record in complete if record["set_aside"] == set_aside]
         if part:
             count = len({record["family"] for record in part})
             lines += ["", f"{title}: {count}, {len(part)} draws", *_group(part)]
@@ -48,13 +48,13 @@ def decisions_table(records: Sequence[Record]) -> str:
 def _group(records: Sequence[Record]) -> Iterator[str]:
     results = draw_results(records)
     table = policies(results)
-    yield from _titled("Regret in points, and bets", _policy_grid(table))
-    yield from _wanted(table[table["policy"] == BET].iloc[0], records)
-    yield from _titled("Regret by family", _family_grid(results))
-    yield from _titled("Share that uses the source, by its true gain", _power(records))
+    yield from _section("Regret in points, and bets", _policy_grid(table))
+    yield from _bounds(table[table["policy"] == BET].iloc[0], records)
+    yield from _section("Regret by family", _family_grid(results))
+    yield from _section("Share that uses the source, by its true gain", _power(records))
     gains = intervals(records)
     bins = calibration(gains[gains["largest"]])
-    yield from _titled("P(better) of the likeliest candidate", _chances(bins))
+    yield from _section("P(better) of the likeliest candidate", _chances(bins))
     draws = [
         {**entry, "hindsight": max(record["truth"].values())}
         for record in records
@@ -63,11 +63,11 @@ def _group(records: Sequence[Record]) -> Iterator[str]:
     if draws:
         means = labelling_rows(pd.DataFrame(draws))
         title = f"Rows to label next, in {means['draws'].max()} draws with a bet"
-        yield from _titled(title, _labelling_grid(means))
+        yield from _section(title, _labelling_grid(means))
     yield from _seconds(records)
 
 
-def _titled(title: str, grid: Sequence[Sequence[str]]) -> Iterator[str]:
+def _section(title: str, grid: Sequence[Sequence[str]]) -> Iterator[str]:
     yield from ("", title, *(f"  {line}" for line in aligned(grid)))
 
 
@@ -86,31 +86,31 @@ def _policy_grid(table: pd.DataFrame) -> list[list[str]]:
         regrets = map(_points, (row.all, row.good, row.bad, row.median))
         ratio = f"{row.ratio:.2f} ({row.low:.2f} to {row.high:.2f})"
         counts = [f"{row.bets}", f"{row.false}", _points(row.worst, sign=True)]
-        misled = f"{row.misled} of {row.n_bad}"
-        grid.append([row.policy, f"{row.draws}", *regrets, ratio, *counts, misled])
+        bets_on_bad = f"{row.misled} of {row.n_bad}"
+        grid.append([row.policy, f"{row.draws}", *regrets, ratio, *counts, bets_on_bad])
     return grid
 
 
 def _family_grid(results: pd.DataFrame) -> list[list[str]]:
-    shown = [
+    columns = [
         policy for policy in (ALWAYS, BET, BEFORE) if policy in {*results["policy"]}
     ]
-    grid = [["", *shown, "source"]]
+    grid = [["", *columns, "source"]]
     for family, part in results.groupby("family", sort=False):
-        means = part.groupby("policy")["regret"].mean().reindex(shown)
+        means = part.groupby("policy")["regret"].mean().reindex(columns)
         source = "bad" if part["bad"].any() else "good"
         grid.append([str(family), *map(_points, means), source])
     return grid
 
 
-def _wanted(bet: Any, records: Sequence[Record]) -> Iterator[str]:
+def _bounds(bet: Any, records: Sequence[Record]) -> Iterator[str]:
     gains = intervals(records)
     inside, count = coverage(gains)
     of_best, n_best = coverage(gains[gains["largest"]])
-    least, most = WANTED_COVERAGE
-    misled = bet["misled"] / bet["n_bad"] if bet["n_bad"] else 0.0
-    same = sum(bet_of(SHIPPED, record) == record["bet"] for record in records)
-    wanted = [
+    lowest, highest = WANTED_COVERAGE
+    share_misled = bet["misled"] / bet["n_bad"] if bet["n_bad"] else 0.0
+    n_same = sum(bet_of(SHIPPED, record) == record["bet"] for record in records)
+    bounds = [
         (
             f"regret over that of target-only {bet['ratio']:.2f}",
             WANTED_RATIO,
@@ -120,21 +120,22 @@ def _wanted(bet: Any, records: Sequence[Record]) -> Iterator[str]:
             f"bets on bad sources {bet['misled']} of {bet['n_bad']}, of which "
             f"{bet['lost']} lose more than a point",
             WANTED_MISLED,
-            misled,
+            share_misled,
         ),
     ]
     yield ""
-    for text, bound, value in wanted:
-        yield f"{text}, wanted at most {bound:.2g}: {_kept(value <= bound)}"
+    for text, bound, value in bounds:
+        yield f"{text}, wanted at most {bound:.2g}: {_verdict(value <= bound)}"
     yield (
         f"80 % intervals hold the truth in {_share(inside)} of {count} (of the largest "
-        f"gains {_share(of_best)} of {n_best}), wanted {_share(least)} to "
-        f"{_share(most)}: {_kept(least <= inside <= most)}"
+        f"gains {_share(of_best)} of {n_best}), wanted {_share(lowest)} to "
+        f"{_share(highest)}: {_verdict(lowest <= inside <= highest)}"
     )
-    yield f"the rule, worked out again, bets the same in {same} of {len(records)} draws"
+    draws = f"{n_same} of {len(records)} draws"
+    yield f"the rule, worked out again, bets the same in {draws}"
 
 
-def _kept(holds: bool) -> str:
+def _verdict(holds: bool) -> str:
     return "kept" if holds else "NOT KEPT"
 
 
@@ -168,10 +169,10 @@ def _seconds(records: Sequence[Record]) -> Iterator[str]:
     times = pd.DataFrame(records)
     text = f"processor seconds an answer, median: {times['seconds'].median():.1f}"
     if "seconds_before" in times:
-        both = times.dropna(subset=["seconds_before"])
-        ratio = (both["seconds"] / both["seconds_before"]).median()
-        before = both["seconds_before"].median()
-        text += f"; in 0.2.0 {before:.1f}, median of ratios {ratio:.2f}"
+        answers = times.dropna(subset=["seconds_before"])
+        ratio = (answers["seconds"] / answers["seconds_before"]).median()
+        earlier_seconds = answers["seconds_before"].median()
+        text += f"; in 0.2.0 {earlier_seconds:.1f}, median of ratios {ratio:.2f}"
     yield from ("", text)
 
 
@@ -182,8 +183,8 @@ def cost_table(costs: Sequence[Record]) -> str:
     for cost in costs:
         bet, why = cost["bet"], cost["why"]
         ratio = bet["processor"] / why["processor"]
-        seconds = [f"{each['processor']:.1f}" for each in (bet, why)]
-        memory = [f"{each['peak_memory_mb']:.0f}" for each in (bet, why)]
+        seconds = [f"{answer['processor']:.1f}" for answer in (bet, why)]
+        memory = [f"{answer['peak_memory_mb']:.0f}" for answer in (bet, why)]
         rows = [f"{cost[key]}" for key in ("n_labelled", "n_unlabelled")]
         grid.append([*rows, *seconds, f"{ratio:.2f}", *memory])
     title = "Processor seconds an answer, and peak memory beside the rows"

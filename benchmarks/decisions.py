@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from benchmarks.decision_cases import ALWAYS, FURTHER, deployed
+from benchmarks.decision_cases import ALWAYS, FURTHER, fit_name
 from benchmarks.decision_families import DRAWS, FAMILIES
 from benchmarks.measure import ask_process
 from cdspp.analysis.best_bet import (
@@ -145,13 +145,13 @@ def bench_decisions(
         A process failed.
     """
     records = [*known]
-    done = {(record["family"], record.get("number")) for record in records}
+    finished_draws = {(record["family"], record.get("number")) for record in records}
     numbers = [range(draws)[k : k + PER_PROCESS] for k in range(0, draws, PER_PROCESS)]
     requests = [
-        {"family": family, "numbers": missing} | _asked_too(family, before, coda)
+        {"family": family, "numbers": missing} | _extra_requests(family, before, coda)
         for family in families or FAMILIES
-        for part in numbers
-        if (missing := [k for k in part if (family, k) not in done])
+        for block in numbers
+        if (missing := [k for k in block if (family, k) not in finished_draws])
     ]
 
     def ask(request: dict[str, Any]) -> list[dict[str, Any]]:
@@ -171,7 +171,7 @@ def bench_decisions(
     return records
 
 
-def _asked_too(family: str, before: int, coda: str) -> dict[str, Any]:
+def _extra_requests(family: str, before: int, coda: str) -> dict[str, Any]:
     """Return the draws that 0.2.0 answers, and CODA's folder, by what they cost."""
     slow = [number for name, number in SLOW.items() if family.startswith(name)]
     return {"before": min([before, *slow]), "coda": "" if slow else coda}
@@ -198,16 +198,16 @@ def bet_of(rule: Rule, record: Record) -> str:
         gain = accuracies[method] - accuracies[ALWAYS]
         means[method] = share * gain + (1 - share) * prior.mean
     best = max(means, key=means.__getitem__, default=ALWAYS)
-    return deployed(best) if means.get(best, -np.inf) >= rule.least else ALWAYS
+    return fit_name(best) if means.get(best, -np.inf) >= rule.least else ALWAYS
 
 
 def _with_pseudo_rows(error: float, n: int, pseudo_rows: float) -> float:
     """Return a squared error with another number of pseudo-rows than `SHIPPED` has."""
-    usual = SHIPPED.pseudo_rows
-    scattered = error * n / TRAINING_SCATTER * (n + usual)
-    variance = max((scattered - usual * PSEUDO_VARIANCE) / n, 0.0)
-    both = n * variance + pseudo_rows * PSEUDO_VARIANCE
-    return TRAINING_SCATTER / n * both / (n + pseudo_rows)
+    shipped_rows = SHIPPED.pseudo_rows
+    row_variance = error * n / TRAINING_SCATTER * (n + shipped_rows)
+    variance = max((row_variance - shipped_rows * PSEUDO_VARIANCE) / n, 0.0)
+    variance_sum = n * variance + pseudo_rows * PSEUDO_VARIANCE
+    return TRAINING_SCATTER / n * variance_sum / (n + pseudo_rows)
 
 
 def draw_results(records: Sequence[Record]) -> pd.DataFrame:
@@ -223,7 +223,7 @@ def draw_results(records: Sequence[Record]) -> pd.DataFrame:
     for record in records:
         truth = record["truth"]
         draw = {key: record[key] for key in KNOWN}
-        for policy, name in _deployed(record):
+        for policy, name in _deployments(record):
             regret = max(truth.values()) - truth[name]
             gain = truth[name] - truth[ALWAYS]
             row = {"policy": policy, "deployed": name, "regret": regret, "gain": gain}
@@ -231,7 +231,7 @@ def draw_results(records: Sequence[Record]) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def _deployed(record: Record) -> Iterator[tuple[str, str]]:
+def _deployments(record: Record) -> Iterator[tuple[str, str]]:
     """Yield policies and the fits that they deploy."""
     yield ALWAYS, ALWAYS
     yield BET, record["bet"]
@@ -239,7 +239,7 @@ def _deployed(record: Record) -> Iterator[tuple[str, str]]:
         if record.get(key):
             yield policy, record[key]
     accuracies = {c["method"]: c["accuracy"] or 0.0 for c in record["candidates"]}
-    yield BEST_OF_BETS, deployed(max(accuracies, key=accuracies.__getitem__))
+    yield BEST_OF_BETS, fit_name(max(accuracies, key=accuracies.__getitem__))
     for policy, rule in RULES.items():
         yield policy, bet_of(rule, record)
 
@@ -265,40 +265,45 @@ def policies(results: pd.DataFrame) -> pd.DataFrame:
     always = results[results["policy"] == ALWAYS].set_index(DRAW)["regret"]
     rows = []
     for policy, part in results.groupby("policy", sort=False):
-        own = part.set_index(DRAW)
-        base = always[own.index]
-        bets = own[own["deployed"] != ALWAYS]
-        with_source = own["deployed"].str.endswith("+source")
-        low, high = _ratio_interval(own["regret"], base)
-        means = own.groupby("bad")["regret"].mean()
+        draws = part.set_index(DRAW)
+        base = always[draws.index]
+        bets = draws[draws["deployed"] != ALWAYS]
+        with_source = draws["deployed"].str.endswith("+source")
+        low, high = _ratio_interval(draws["regret"], base)
+        means = draws.groupby("bad")["regret"].mean()
         row = {
             "policy": policy,
-            "draws": len(own),
-            "all": own["regret"].mean(),
+            "draws": len(draws),
+            "all": draws["regret"].mean(),
             "good": means.get(False, np.nan),
             "bad": means.get(True, np.nan),
-            "median": own["regret"].groupby("family").mean().median(),
-            "ratio": own["regret"].sum() / base.sum() if base.sum() else np.nan,
+            "median": draws["regret"].groupby("family").mean().median(),
+            "ratio": draws["regret"].sum() / base.sum() if base.sum() else np.nan,
             "low": low,
             "high": high,
             "bets": len(bets),
             "false": int((bets["gain"] < -FALSE).sum()),
             "worst": bets["gain"].min() if len(bets) else np.nan,
-            "misled": int((own["bad"] & with_source).sum()),
-            "lost": int((own["bad"] & with_source & (own["gain"] < -FALSE)).sum()),
-            "n_bad": int(own["bad"].sum()),
+            "misled": int((draws["bad"] & with_source).sum()),
+            "lost": int((draws["bad"] & with_source & (draws["gain"] < -FALSE)).sum()),
+            "n_bad": int(draws["bad"].sum()),
         }
         rows.append(row)
     return pd.DataFrame(rows)
 
 
-def _ratio_interval(own: pd.Series, base: pd.Series) -> tuple[float, float]:
+def _ratio_interval(regrets: pd.Series, base_regrets: pd.Series) -> tuple[float, float]:
     """Return 95 % of the ratio of sums over resampled families, of paired draws."""
-    sums = pd.DataFrame({"own": own, "base": base}).groupby("family").sum().to_numpy()
+    sums = (
+        pd.DataFrame({"own": regrets, "base": base_regrets})
+        .groupby("family")
+        .sum()
+        .to_numpy()
+    )
     rng = generator("decisions", "bootstrap")
-    chosen = rng.integers(len(sums), size=(RESAMPLES, len(sums)))
-    ours, theirs = sums[chosen].sum(axis=1).T
-    ratios = ours[theirs > 0] / theirs[theirs > 0]
+    resamples = rng.integers(len(sums), size=(RESAMPLES, len(sums)))
+    regret_sums, base_sums = sums[resamples].sum(axis=1).T
+    ratios = regret_sums[base_sums > 0] / base_sums[base_sums > 0]
     if not len(ratios):
         return np.nan, np.nan
     low, high = np.quantile(ratios, [0.025, 0.975])
@@ -317,15 +322,15 @@ def intervals(records: Sequence[Record]) -> pd.DataFrame:
     rows = []
     for record in records:
         truth = record["truth"]
-        others = [c for c in record["candidates"] if c["method"] != ALWAYS]
-        others = [c for c in others if c["expected_gain"] is not None]
-        best = max(others, key=lambda c: c["expected_gain"], default=None)
-        for entry in others:
+        candidates = [c for c in record["candidates"] if c["method"] != ALWAYS]
+        candidates = [c for c in candidates if c["expected_gain"] is not None]
+        best = max(candidates, key=lambda c: c["expected_gain"], default=None)
+        for entry in candidates:
             row = {
                 **{key: record[key] for key in KNOWN},
                 **{k: entry[k] for k in ("method", "low", "high", "probability")},
                 "expected": entry["expected_gain"],
-                "true": truth[deployed(entry["method"])] - truth[ALWAYS],
+                "true": truth[fit_name(entry["method"])] - truth[ALWAYS],
                 "largest": entry is best,
             }
             rows.append(row)
@@ -347,14 +352,18 @@ def calibration(gains: pd.DataFrame) -> pd.DataFrame:
         By bin of P(better), from `least` to `most`: the number `cases`, the mean `said`
         and the share that `came`.
     """
-    place = np.searchsorted(CHANCES[1:-1], gains["probability"], side="right")
-    came = (gains["true"] > 0) + 0.5 * (gains["true"] == 0)
+    bins = np.searchsorted(CHANCES[1:-1], gains["probability"], side="right")
+    successes = (gains["true"] > 0) + 0.5 * (gains["true"] == 0)
     rows = []
     for k in range(len(CHANCES) - 1):
-        here = place == k
-        said = gains["probability"][here].mean()
+        in_bin = bins == k
+        mean_chance = gains["probability"][in_bin].mean()
         bounds = {"least": CHANCES[k], "most": CHANCES[k + 1]}
-        counts = {"cases": int(here.sum()), "said": said, "came": came[here].mean()}
+        counts = {
+            "cases": int(in_bin.sum()),
+            "said": mean_chance,
+            "came": successes[in_bin].mean(),
+        }
         rows.append({**bounds, **counts})
     return pd.DataFrame(rows)
 
@@ -371,19 +380,23 @@ def power(records: Sequence[Record]) -> pd.DataFrame:
     """
     rows = []
     for record in records:
-        names = [deployed(c["method"]) for c in record["candidates"]]
+        names = [fit_name(c["method"]) for c in record["candidates"]]
         best = max(record["truth"][name] for name in names if name != ALWAYS)
-        used = [str(record.get(k) or "").endswith("+source") for k in ("bet", "before")]
-        answered = 1.0 if record.get("before") else np.nan
-        rows.append((best - record["truth"][ALWAYS], used[0], used[1] * answered))
+        uses_source = [
+            str(record.get(k) or "").endswith("+source") for k in ("bet", "before")
+        ]
+        weight = 1.0 if record.get("before") else np.nan
+        rows.append(
+            (best - record["truth"][ALWAYS], uses_source[0], uses_source[1] * weight)
+        )
     draws = pd.DataFrame(rows, columns=["gain", "bet", "before"])
-    place = np.searchsorted(BANDS[1:-1], draws["gain"], side="right")
+    band_of_draw = np.searchsorted(BANDS[1:-1], draws["gain"], side="right")
     bands = [
         {
             "least": BANDS[k],
             "most": BANDS[k + 1],
-            "draws": int(np.sum(place == k)),
-            **draws.loc[place == k, ["bet", "before"]].mean(),
+            "draws": int(np.sum(band_of_draw == k)),
+            **draws.loc[band_of_draw == k, ["bet", "before"]].mean(),
         }
         for k in range(len(BANDS) - 1)
     ]

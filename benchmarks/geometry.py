@@ -109,11 +109,11 @@ def bench_geometry(
         of the pair (`cdspp.analysis.verdicts.decide_pair`), and how many `problems` it
         rests on: those on which the method failed are left out.
     """
-    asked = list(product(places, methods, range(draws)))
+    requests = list(product(places, methods, range(draws)))
     with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
-        found = {}
-        for request, pair in zip(asked, pool.map(_accuracies, asked), strict=True):
-            found[request] = pair
+        accuracies, answers = {}, pool.map(_accuracies, requests)
+        for request, pair in zip(requests, answers, strict=True):
+            accuracies[request] = pair
             place, method, draw = request
             if (method, draw) == (methods[-1], draws - 1):
                 progress(
@@ -122,7 +122,7 @@ def bench_geometry(
                 )
     records = []
     for place, method in product(places, methods):
-        pairs = np.array([found[place, method, draw] for draw in range(draws)])
+        pairs = np.array([accuracies[place, method, draw] for draw in range(draws)])
         gain = paired_gain(*pairs.T)
         records.append(
             {
@@ -173,8 +173,8 @@ def geometry_table(gains: pd.DataFrame) -> str:
     parts = [([number], str(number)) for number in FEW if number in {*gains["classes"]}]
     parts += [(several, ", ".join(map(str, several)))] if several else []
     lines = ["Gain over no source, points (surely helps on n of the places)"]
-    for numbers, told in parts:
-        lines += _lines(gains[gains["classes"].isin(numbers)], f"{told} classes")
+    for numbers, classes in parts:
+        lines += _lines(gains[gains["classes"].isin(numbers)], f"{classes} classes")
     lines += [
         "",
         f"By chance a source without use helps on {100 * ALPHA:g} % of places.",
@@ -190,8 +190,8 @@ def _lines(gains: pd.DataFrame, title: str) -> Iterator[str]:
     for name, group in gains.groupby("display_name", sort=False):
         cells = ""
         for level in levels:
-            here = group[group["shared"] == level]
-            helped = int((here["pair"] == HELPS).sum())
-            mean = in_points(here["gain"].mean(), sign=True)
-            cells += f"{f'{mean} ({helped} of {len(here)})':>20}"
+            gains_at_level = group[group["shared"] == level]
+            n_helped = int((gains_at_level["pair"] == HELPS).sum())
+            mean = in_points(gains_at_level["gain"].mean(), sign=True)
+            cells += f"{f'{mean} ({n_helped} of {len(gains_at_level)})':>20}"
         yield f"{name:16}{cells}"

@@ -57,22 +57,22 @@ class _Plan(NamedTuple):
     choices: dict[int, tuple[int, int]] | None = None
 
 
-def winner(bet_right: Any, alone_right: Any) -> int:
+def winner(bet_hits: Any, alone_hits: Any) -> int:
     """Return which fit the sign test settles on: 0 the bet, 1 the other, -1 neither.
 
     >>> winner([1, 1, 1, 1, 1], [0, 0, 0, 0, 0]), winner([1, 1, 1, 1], [0, 0, 0, 0])
     (0, -1)
     """
-    bet, alone = np.asarray(bet_right, bool), np.asarray(alone_right, bool)
+    bet, alone = np.asarray(bet_hits, bool), np.asarray(alone_hits, bool)
     test = SignTest(len(bet), int(np.sum(bet & ~alone)), int(np.sum(alone & ~bet)))
     return OPEN if test.winner is None else test.winner
 
 
 def simulate_labelling(
-    predicted: Sequence[Int],
+    predictions: Sequence[Int],
     scores: Sequence[Float],
     truth: Int,
-    refitted: Callable[[Int, int], Int],
+    refit: Callable[[Int, int], Int],
     *,
     seed: int,
     coda: str = "",
@@ -102,28 +102,28 @@ def simulate_labelling(
         mean `accuracy` of what is deployed. Revealed rows count as right where both are
         fitted again.
     """
-    right = [np.asarray(codes == truth) for codes in predicted]
-    means = [each.mean() for each in right]
+    hits = [np.asarray(codes == truth) for codes in predictions]
+    means = [hits_of_fit.mean() for hits_of_fit in hits]
     plans, records = Counter[str](), []
-    for plan in _plans(predicted, scores, truth, seed, coda):
+    for plan in _plans(predictions, scores, truth, seed, coda):
         plans[plan.rule] += 1
-        for revealed in REVEALED:
-            rows = plan.rows[:revealed]
-            best = winner(*(each[rows] for each in right))
-            chosen = BET if best == OPEN else best
+        for n_revealed in REVEALED:
+            rows = plan.rows[:n_revealed]
+            best = winner(*(hits_of_fit[rows] for hits_of_fit in hits))
+            fit = BET if best == OPEN else best
             if plan.choices is not None:
-                best, chosen = plan.choices[revealed]
+                best, fit = plan.choices[n_revealed]
             record = {
                 "rule": plan.rule,
-                "revealed": revealed,
+                "revealed": n_revealed,
                 "settled": best != OPEN,
                 "wrong": best != OPEN and means[best] < means[1 - best],
-                "accuracy": means[chosen],
+                "accuracy": means[fit],
             }
             if plans[plan.rule] <= REFITTED:
-                again = refitted(rows, chosen) == truth
-                again[rows] = True
-                record["accuracy_refitted"] = again.mean()
+                refit_hits = refit(rows, fit) == truth
+                refit_hits[rows] = True
+                record["accuracy_refitted"] = refit_hits.mean()
             records.append(record)
     groups = pd.DataFrame(records).groupby(["rule", "revealed"], sort=False)
     means_of_rules: list[dict[str, Any]] = (
@@ -133,28 +133,28 @@ def simulate_labelling(
 
 
 def _plans(
-    predicted: Sequence[Int],
+    predictions: Sequence[Int],
     scores: Sequence[Float],
     truth: Int,
     seed: int,
     coda: str,
 ) -> Iterator[_Plan]:
     rng = generator("labelling", seed)
-    differ = np.flatnonzero(predicted[BET] != predicted[ALONE])
+    differ = np.flatnonzero(predictions[BET] != predictions[ALONE])
     for _ in range(ORDERS):
         yield _Plan(DISAGREEING, rng.permutation(differ)[: max(REVEALED)])
     for _ in range(ORDERS):
         yield _Plan(RANDOM, rng.permutation(len(truth))[: max(REVEALED)])
-    ranked = np.sort(scores[ALONE], axis=1)
-    margins = ranked[:, -1] - ranked[:, -2]
+    sorted_scores = np.sort(scores[ALONE], axis=1)
+    margins = sorted_scores[:, -1] - sorted_scores[:, -2]
     yield _Plan(UNCERTAIN, np.argsort(margins, kind="stable")[: max(REVEALED)])
     if coda:
-        rows, choices = _chosen_by_coda(coda, np.stack(scores), truth, seed)
+        rows, choices = _coda_choices(coda, np.stack(scores), truth, seed)
         yield _Plan(CODA, rows)
         yield _Plan(CODA_CHOICE, rows, choices)
 
 
-def _chosen_by_coda(
+def _coda_choices(
     folder: str, scores: Float, truth: Int, seed: int
 ) -> tuple[Int, dict[int, tuple[int, int]]]:
     """Return rows in the order of CODA's authors, and what they would settle on."""
@@ -168,16 +168,16 @@ def _chosen_by_coda(
     preds = torch.as_tensor(scores, dtype=torch.float32)
     selector = Selector(SimpleNamespace(preds=preds))
     rows, choices = [], {}
-    for revealed in range(1, max(REVEALED) + 1):
+    for n_revealed in range(1, max(REVEALED) + 1):
         if selector.unlabeled_idxs:
             row, chance = selector.get_next_item_to_label()
             selector.add_label(row, int(truth[row]), chance)
             rows.append(row)
-        if revealed in REVEALED:
+        if n_revealed in REVEALED:
             chances = selector.get_pbest().ravel()
-            chosen = int(chances.argmax())
-            settled = chosen if float(chances.max()) >= SURE else OPEN
-            choices[revealed] = settled, chosen
+            fit = int(chances.argmax())
+            best = fit if float(chances.max()) >= SURE else OPEN
+            choices[n_revealed] = best, fit
     return np.array(rows, dtype=np.intp), choices
 
 

@@ -32,7 +32,7 @@ __all__ = [
     "Work",
     "ask_process",
     "class_centres",
-    "described",
+    "describe_size",
     "measure",
     "rows_around",
     "run_measurement",
@@ -72,7 +72,7 @@ class Rows:
         return SourceDomain(self.X_source, self.y_source)
 
 
-def described(size: Size) -> str:
+def describe_size(size: Size) -> str:
     """Return a line on a size: its name, classes and shapes."""
     return (
         f"{size.name}: {size.n_classes} classes, source {size.n_source} x "
@@ -105,8 +105,8 @@ def class_centres(n_classes: int, d: int, rng: np.random.Generator) -> Float:
 def rows_around(centres: Float, codes: Int, rng: np.random.Generator) -> Float:
     """Draw rectified Gaussian rows around the centres of their classes."""
     rows = centres[codes] + rng.standard_normal((len(codes), centres.shape[1]))
-    rectified: Float = np.maximum(rows, 0.0, out=rows)
-    return rectified
+    positive_rows: Float = np.maximum(rows, 0.0, out=rows)
+    return positive_rows
 
 
 def _resident_mb(field: str) -> float:
@@ -141,18 +141,18 @@ def run_measurement(
 def timed(work: Work) -> dict[str, Any]:
     """Return what the work returns, its seconds, and its peak memory over what was."""
     _forget_peak()
-    before = _resident_mb("VmRSS")
+    resident_mb = _resident_mb("VmRSS")
     start = time.perf_counter()
     result = work()
     seconds = time.perf_counter() - start
-    memory = max(_resident_mb("VmHWM") - before, 0.0)
+    memory = max(_resident_mb("VmHWM") - resident_mb, 0.0)
     return {"seconds": seconds, "peak_memory_mb": memory, **result}
 
 
 def ask_process(
     module: str,
     request: str,
-    told: str,
+    label: str,
     hint: str = "",
     *,
     limit: float | None = None,
@@ -184,7 +184,7 @@ def ask_process(
     if checkout is not None:
         python = str(checkout.absolute() / ".venv/bin/python")
         environment.pop("PYTHONPATH", None)
-    done = subprocess.run(
+    process = subprocess.run(
         [python, "-m", module, request],
         cwd=checkout,
         env=environment,
@@ -193,12 +193,12 @@ def ask_process(
         check=False,
         timeout=limit,
     )
-    if done.returncode:
-        reason = (done.stderr.strip().splitlines() or ["no message"])[-1]
+    if process.returncode:
+        reason = (process.stderr.strip().splitlines() or ["no message"])[-1]
         raise RuntimeError(
-            f"{told} failed with exit code {done.returncode}: {reason}.{hint}"
+            f"{label} failed with exit code {process.returncode}: {reason}.{hint}"
         )
-    return json.loads(done.stdout)
+    return json.loads(process.stdout)
 
 
 def measure(
@@ -229,13 +229,15 @@ def measure(
         Another version of the repository that is measured instead.
     """
     request = json.dumps([what, asdict(size), list(rows_in_use)])
-    told = f"Measurement {what} of {size.name}"
+    label = f"Measurement {what} of {size.name}"
     hint = " It may need more memory than there is."
     runs = []
     for _ in range(repeat):
         try:
-            asked: dict[str, Any] = {"limit": limit, "checkout": checkout}
-            runs.append(ask_process("benchmarks.measure", request, told, hint, **asked))
+            options: dict[str, Any] = {"limit": limit, "checkout": checkout}
+            runs.append(
+                ask_process("benchmarks.measure", request, label, hint, **options)
+            )
         except subprocess.TimeoutExpired:
             return {"seconds": None, "peak_memory_mb": None, "limit": limit}
     middle = {

@@ -7,7 +7,8 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
-from benchmarks.measure import Rows, Work, described, measure
+from benchmarks.measure import Rows, Work, describe_size, measure
+from cdspp.core.errors import ConfigError
 from cdspp.methods import available, make_seeded, method_class
 from cdspp.methods.cost import Size, fit_cost
 
@@ -79,40 +80,50 @@ def bench_methods(
         By size: `size`, and by method `seconds` and `peak_memory_mb` (None where given
         up) beside `model_seconds`; with `before`, also that of the other version
         (`seconds` None if it has no such method) and the share of `products`.
+
+    Raises
+    ------
+    ConfigError
+        The other version has no `.venv`.
     """
-    chosen = dict.fromkeys([YARDSTICK, *(methods or available())])
+    if before is not None and not (before / ".venv/bin/python").is_file():
+        remedy = "Check the other version out there, and run make setup in it"
+        raise ConfigError(f"--before {before}: it has no .venv/bin/python. {remedy}.")
+    names = dict.fromkeys([YARDSTICK, *(methods or available())])
     results = []
     for size in sizes:
-        found = {}
-        for name in chosen:
+        entries = {}
+        for name in names:
             progress(f"{size.name}: {name}")
-            entry = _fitted(name, size, limit, before, repeat)
+            entry = _fit_entry(name, size, limit, before, repeat)
             model = fit_cost(method_class(name), size).seconds
-            found[name] = {**entry, "model_seconds": model}
-        results.append({"size": asdict(size), "methods": found})
+            entries[name] = {**entry, "model_seconds": model}
+        results.append({"size": asdict(size), "methods": entries})
     return results
 
 
-def _fitted(
+def _fit_entry(
     name: str, size: Size, limit: float, before: Path | None, repeat: int
 ) -> dict[str, Any]:
     """Return the quickest fit, with its floor and that of the version before."""
-    what, own, others = f"{__name__}:{name}", [], []
+    measurement, fits, earlier_fits = f"{__name__}:{name}", [], []
     for _ in range(repeat):
-        own.append(measure(what, size, limit=limit))
+        fits.append(measure(measurement, size, limit=limit))
         if before is not None:
-            others.append(_earlier_fit(what, size, limit, before))
-    entry = _quickest(own)
+            earlier_fits.append(_earlier_fit(measurement, size, limit, before))
+    entry = _quickest(fits)
     if before is None or entry["seconds"] is None:
         return entry
     share = measure(f"benchmarks.products:{name}", size)["products"]
-    return {**entry, "products": share, "before": _quickest(others)}
+    return {**entry, "products": share, "before": _quickest(earlier_fits)}
 
 
-def _earlier_fit(what: str, size: Size, limit: float, checkout: Path) -> dict[str, Any]:
+def _earlier_fit(
+    measurement: str, size: Size, limit: float, checkout: Path
+) -> dict[str, Any]:
     """Return the fit of another version, without seconds if it has no such method."""
     try:
-        return measure(what, size, limit=limit, checkout=checkout)
+        return measure(measurement, size, limit=limit, checkout=checkout)
     except RuntimeError:
         return {"seconds": None, "peak_memory_mb": None}
 
@@ -137,21 +148,26 @@ def methods_table(
     lines = []
     for result in results:
         size = Size(**result["size"])
-        compared = any("before" in entry for entry in result["methods"].values())
-        columns = COLUMNS + (COMPARED if compared else ())
-        lines += [described(size), f"  {'':16}" + "".join(f"{c:>11}" for c in columns)]
-        printed = (paper or {}).get(size.name, {})
+        has_earlier_fits = any(
+            "before" in entry for entry in result["methods"].values()
+        )
+        columns = COLUMNS + (COMPARED if has_earlier_fits else ())
+        lines += [
+            describe_size(size),
+            f"  {'':16}" + "".join(f"{c:>11}" for c in columns),
+        ]
+        paper_times = (paper or {}).get(size.name, {})
         yardstick = result["methods"][YARDSTICK]
         for name, entry in result["methods"].items():
-            cells = [*_measured(entry, yardstick), f"{entry['model_seconds']:.1f}"]
-            cells.append(_ratio(printed, method_class(name).display_name))
-            cells += _compared(entry) if compared else ()
+            cells = [*_own_cells(entry, yardstick), f"{entry['model_seconds']:.1f}"]
+            cells.append(_ratio(paper_times, method_class(name).display_name))
+            cells += _earlier_cells(entry) if has_earlier_fits else ()
             lines.append(f"  {name:16}" + "".join(f"{cell:>11}" for cell in cells))
         lines.append("")
     return "\n".join(lines)
 
 
-def _measured(entry: Mapping[str, Any], yardstick: Mapping[str, Any]) -> list[str]:
+def _own_cells(entry: Mapping[str, Any], yardstick: Mapping[str, Any]) -> list[str]:
     if entry["seconds"] is None:
         return [f"> {entry['limit']:.0f}", "–", "–", "–"]
     memory, unit = entry["peak_memory_mb"], max(yardstick["peak_memory_mb"] or 0.0, 1.0)
@@ -160,17 +176,24 @@ def _measured(entry: Mapping[str, Any], yardstick: Mapping[str, Any]) -> list[st
     return [f"{seconds:.2f}", ratio, f"{memory:.0f}", f"{memory / unit:.2f}"]
 
 
-def _ratio(printed: Mapping[str, float], name: str) -> str:
+def _ratio(paper_times: Mapping[str, float], name: str) -> str:
     """Return a method's printed time over that of CDSPP."""
-    own, unit = printed.get(name), printed.get(method_class(YARDSTICK).display_name)
-    return "–" if own is None or not unit else f"{own / unit:.2f}"
+    seconds, yardstick_seconds = (
+        paper_times.get(name),
+        paper_times.get(method_class(YARDSTICK).display_name),
+    )
+    return (
+        "–"
+        if seconds is None or not yardstick_seconds
+        else f"{seconds / yardstick_seconds:.2f}"
+    )
 
 
-def _compared(entry: Mapping[str, Any]) -> list[str]:
+def _earlier_cells(entry: Mapping[str, Any]) -> list[str]:
     """Return the ratios to the floor and to the fit before, and the memory of that."""
-    share, before = entry.get("products"), entry.get("before", {})
+    share, earlier_fit = entry.get("products"), entry.get("before", {})
     floor = f"{1 / share:.2f}" if share else "–"
-    if not before.get("seconds"):
+    if not earlier_fit.get("seconds"):
         return [floor, "–", "–"]
-    ratio = entry["seconds"] / before["seconds"]
-    return [floor, f"{ratio:.2f}", f"{before['peak_memory_mb']:.0f}"]
+    ratio = entry["seconds"] / earlier_fit["seconds"]
+    return [floor, f"{ratio:.2f}", f"{earlier_fit['peak_memory_mb']:.0f}"]

@@ -8,7 +8,7 @@ from dataclasses import asdict
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-from benchmarks.measure import Rows, Work, described, measure
+from benchmarks.measure import Rows, Work, describe_size, measure
 from cdspp.methods import available, make, method_class
 from cdspp.methods.cost import Size
 from cdspp.methods.networks.networks import NetworkClassifier
@@ -65,11 +65,11 @@ def prepare(name: str, size: Size, rows: Rows, rows_in_use: Sequence[int]) -> Wo
     def work() -> Mapping[str, Any]:
         from cdspp.methods.networks.layers import product
 
-        own = step_products(size, k, sums_rows=network.sums_rows)
+        products_of_step = step_products(size, k, sums_rows=network.sums_rows)
         textbook = step_products(size, k, sums_rows=False)
         return {
             "step_ms": _time_step(network, rows),
-            "products_ms": _time_products(own, product),
+            "products_ms": _time_products(products_of_step, product),
             "textbook_ms": _time_products(textbook, _mm),
         }
 
@@ -133,11 +133,11 @@ def bench_networks(
     """
     results = []
     for size in sizes:
-        found = {}
+        entries = {}
         for name in NETWORKS:
             progress(f"{size.name}: {name}")
-            found[name] = measure(f"{__name__}:{name}", size)
-        results.append({"size": asdict(size), "networks": found})
+            entries[name] = measure(f"{__name__}:{name}", size)
+        results.append({"size": asdict(size), "networks": entries})
     return results
 
 
@@ -146,7 +146,7 @@ def networks_table(results: Sequence[Mapping[str, Any]]) -> str:
     lines = []
     for result in results:
         lines += [
-            described(Size(**result["size"])),
+            describe_size(Size(**result["size"])),
             f"  {'':8}" + "".join(f"{column:>13}" for column in COLUMNS),
         ]
         for name, entry in result["networks"].items():

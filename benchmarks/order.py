@@ -40,14 +40,14 @@ def bench_order(
     `methods` are all that take no bridge, by default.
     """
     usual = [name for name in available() if not method_class(name).bridges]
-    problems, found = [problem(draw) for draw in range(draws)], []
+    problems, rows = [problem(draw) for draw in range(draws)], []
     for name in methods or usual:
         progress(name)
         with limit_threads(1):
-            each = [changed_shares(name, *parts) for parts in problems]
-        means = pd.DataFrame(each).mean()
-        found += [(name, change, share) for change, share in means.items()]
-    return pd.DataFrame(found, columns=["method", "change", "share"])
+            shares = [changed_shares(name, *parts) for parts in problems]
+        means = pd.DataFrame(shares).mean()
+        rows += [(name, change, share) for change, share in means.items()]
+    return pd.DataFrame(rows, columns=["method", "change", "share"])
 
 
 def problem(draw: int) -> tuple[Float, Int, SourceDomain]:
@@ -62,28 +62,28 @@ def problem(draw: int) -> tuple[Float, Int, SourceDomain]:
 
 
 def _rows_of_classes(codes: Int, number: int, rng: np.random.Generator) -> Int:
-    drawn = [
+    rows = [
         rng.choice(np.flatnonzero(codes == code), number, replace=False)
         for code in np.unique(codes)
     ]
-    return np.sort(np.concatenate(drawn))
+    return np.sort(np.concatenate(rows))
 
 
 def changed_shares(
     name: str, X: Float, y: Int, source: SourceDomain
 ) -> dict[str, float]:
     """Return the percentage of unlabelled rows whose label each change changes."""
-    usual = _labels(name, X, y, source)
+    usual_labels = _labels(name, X, y, source)
     changes = [_in_another_order, _with_other_names]
     if make(name).several_sources and make(name).uses_source:
         changes.append(_with_halves)
-    found = [change(name, X, y, source) for change in changes]
-    shares = dict(zip(CHANGES, found, strict=False))
+    labels_of_changes = [change(name, X, y, source) for change in changes]
+    shares = dict(zip(CHANGES, labels_of_changes, strict=False))
     if "random_state" in option_defaults(name):
         shares[SEED] = _labels(name, X, y, source, seed=1)
     unlabelled = y == UNLABELLED
     return {
-        change: 100.0 * float(np.mean((labels != usual)[unlabelled]))
+        change: 100.0 * float(np.mean((labels != usual_labels)[unlabelled]))
         for change, labels in shares.items()
     }
 
@@ -97,36 +97,39 @@ def _labels(name: str, X: Float, y: Int, source: Any, *, seed: int = 0) -> Int:
 
 def _in_another_order(name: str, X: Float, y: Int, source: SourceDomain) -> Int:
     rng = generator("order", "rows")
-    order, own = rng.permutation(len(y)), rng.permutation(len(np.asarray(source.y)))
-    found = np.empty_like(y)
-    found[order] = _labels(name, X[order], y[order], _some(source, own))
-    return found
+    order, source_order = (
+        rng.permutation(len(y)),
+        rng.permutation(len(np.asarray(source.y))),
+    )
+    labels = np.empty_like(y)
+    labels[order] = _labels(name, X[order], y[order], _subset(source, source_order))
+    return labels
 
 
 def _with_other_names(name: str, X: Float, y: Int, source: SourceDomain) -> Int:
     last = int(np.max(source.y))
-    renamed = np.where(y == UNLABELLED, UNLABELLED, last - y)
+    reversed_codes = np.where(y == UNLABELLED, UNLABELLED, last - y)
     reversed_source = SourceDomain(source.X, last - np.asarray(source.y))
-    return last - _labels(name, X, renamed, reversed_source)
+    return last - _labels(name, X, reversed_codes, reversed_source)
 
 
 def _with_halves(name: str, X: Float, y: Int, source: SourceDomain) -> Int:
     order = generator("order", "halves").permutation(len(np.asarray(source.y)))
-    halves = [_some(source, half) for half in np.array_split(order, 2)]
+    halves = [_subset(source, half) for half in np.array_split(order, 2)]
     return _labels(name, X, y, halves)
 
 
-def _some(source: SourceDomain, rows: Int) -> SourceDomain:
+def _subset(source: SourceDomain, rows: Int) -> SourceDomain:
     return SourceDomain(np.asarray(source.X)[rows], np.asarray(source.y)[rows])
 
 
 def order_table(shares: pd.DataFrame) -> str:
     """Return the shares as text, a method a line."""
     table = shares.pivot(index="method", columns="change", values="share")
-    shown = table.reindex(columns=list(CHANGES)).map(
+    texts = table.reindex(columns=list(CHANGES)).map(
         lambda share: "" if pd.isna(share) else f"{share:.1f}"
     )
-    return str(shown.to_string())
+    return str(texts.to_string())
 
 
 def write_shares(shares: pd.DataFrame, output: PathLike) -> Path:
@@ -134,9 +137,9 @@ def write_shares(shares: pd.DataFrame, output: PathLike) -> Path:
     path = Path(output, "order.csv")
     path.parent.mkdir(parents=True, exist_ok=True)
     if path.exists():
-        before = pd.read_csv(path)
-        others = before[~before["method"].isin(shares["method"])]
-        shares = pd.concat([others, shares])
-    ordered = shares.sort_values("method", kind="stable")
-    ordered.to_csv(path, index=False, float_format="%.2f", lineterminator="\n")
+        known_shares = pd.read_csv(path)
+        other_shares = known_shares[~known_shares["method"].isin(shares["method"])]
+        shares = pd.concat([other_shares, shares])
+    sorted_shares = shares.sort_values("method", kind="stable")
+    sorted_shares.to_csv(path, index=False, float_format="%.2f", lineterminator="\n")
     return path

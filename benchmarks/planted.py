@@ -154,14 +154,14 @@ class Planted:
     def __post_init__(self) -> None:
         """Check the parameters."""
         if self.geometry not in GEOMETRIES:
-            known = ", ".join(GEOMETRIES)
-            raise ValueError(f"geometry must be one of {known}, got {self.geometry!r}.")
+            names = ", ".join(GEOMETRIES)
+            raise ValueError(f"geometry must be one of {names}, got {self.geometry!r}.")
         if not 0 <= self.shared <= 1:
             raise ValueError(f"shared must lie in [0, 1], got {self.shared}.")
-        least = {"n_classes": 2, "n_source": 1, "n_labelled": 1, "n_unlabelled": 0}
-        least |= {"d_source": 1, "d_target": 1, "n_latent": 1, "spread": 0, "noise": 0}
-        least |= {"imbalance": 1, "tail": 1}
-        for name, bound in least.items():
+        bounds = {"n_classes": 2, "n_source": 1, "n_labelled": 1, "n_unlabelled": 0}
+        bounds |= {"d_source": 1, "d_target": 1, "n_latent": 1, "spread": 0, "noise": 0}
+        bounds |= {"imbalance": 1, "tail": 1}
+        for name, bound in bounds.items():
             value: Any = getattr(self, name)
             if not value >= bound:
                 raise ValueError(f"{name} must be {bound} at least, got {value}.")
@@ -175,14 +175,16 @@ class Planted:
         view.
         """
         rng = generator("planted", seed)
-        target, own = self._centres(rng), self._centres(rng)
-        axes, own_axes = _axes(self.n_latent, rng), _axes(self.n_latent, rng)
+        target, independent = self._centres(rng), self._centres(rng)
+        axes, independent_axes = _axes(self.n_latent, rng), _axes(self.n_latent, rng)
         partner = _no_class_in_place(self.n_classes, rng)
-        near = {"none": self._centres(rng), "misleading": target[partner]}
-        near_source = near.get(self.geometry, target)
-        source = self.shared * near_source + (1 - self.shared**2) ** 0.5 * own
-        other_axes = {"none": own_axes, "means": np.eye(self.n_latent)}
-        source_axes = other_axes.get(self.geometry, axes)
+        partners = {"none": self._centres(rng), "misleading": target[partner]}
+        common_centres = partners.get(self.geometry, target)
+        source = (
+            self.shared * common_centres + (1 - self.shared**2) ** 0.5 * independent
+        )
+        axes_by_geometry = {"none": independent_axes, "means": np.eye(self.n_latent)}
+        source_axes = axes_by_geometry.get(self.geometry, axes)
         # Rows come from streams of their own: the target's do not know the source.
         sizes = self.n_labelled + self._sizes(self.n_unlabelled)
         rng = generator("planted", seed, "target")

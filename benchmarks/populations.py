@@ -39,7 +39,7 @@ __all__ = [
     "MARGIN",
     "POOL_ROWS",
     "judge_population",
-    "plain_and_crossed",
+    "plain_and_crossed_gains",
     "population",
 ]
 
@@ -88,12 +88,12 @@ def population(kind: str, rows: int, number: int) -> Planted:
     ['shared', 'means', 'none']
     """
     rng = generator("verdicts", kind, number)
-    drawn: dict[str, Any] = {
+    sizes: dict[str, Any] = {
         name: values[int(rng.integers(len(values)))]
         for name, values in KINDS[kind].items()
     }
-    drawn["n_unlabelled"] = rows - drawn["n_labelled"]
-    return Planted(GEOMETRIES[number % len(GEOMETRIES)], **drawn)
+    sizes["n_unlabelled"] = rows - sizes["n_labelled"]
+    return Planted(GEOMETRIES[number % len(GEOMETRIES)], **sizes)
 
 
 def judge_population(
@@ -120,58 +120,67 @@ def judge_population(
         the plain and half the crossed 95 % interval. The error of the truth is allowed
         for.
     """
-    planted = population(kind, rows, number)
+    problems = population(kind, rows, number)
     pools = [
-        _pool_gains(planted, method, (kind, number, pool), n_trials)
+        _pool_gains(problems, method, (kind, number, pool), n_trials)
         for pool in range(n_pools)
     ]
-    found = np.array(
+    gains = np.array(
         [[[c.gain for _, c in pool[m].values()] for m in MEASURES] for pool in pools]
     )
     cases = []
-    for at, pool in enumerate(pools):
-        others = np.delete(found, at, axis=0)
-        error = others.std(axis=0, ddof=1) / (n_pools - 1) ** 0.5
-        cases.append(_case(pool, others.mean(axis=0), error, n_pools))
+    for place, pool in enumerate(pools):
+        other_gains = np.delete(gains, place, axis=0)
+        error = other_gains.std(axis=0, ddof=1) / (n_pools - 1) ** 0.5
+        cases.append(_case(pool, other_gains.mean(axis=0), error, n_pools))
     return {"kind": kind, "rows": rows, "method": method, "cases": cases}
 
 
 def _pool_gains(
-    planted: Planted, method: str, axes: tuple[str, int, int], n_trials: int
+    problems: Planted, method: str, axes: tuple[str, int, int], n_trials: int
 ) -> Gains:
-    problem = planted.draw(*axes[1:])
-    right = _right_rows(problem, method, axes, n_trials)
-    real = right.pop(REAL)
-    rows = {state: Stratum(1.0, real - other) for state, other in right.items()}
-    classes = {state: by_class(each, problem.truth) for state, each in rows.items()}
+    problem = problems.draw(*axes[1:])
+    correct = _correct_rows(problem, method, axes, n_trials)
+    real = correct.pop(REAL)
+    rows = {
+        state: Stratum(1.0, real - state_rows) for state, state_rows in correct.items()
+    }
+    classes = {
+        state: by_class(stratum, problem.truth) for state, stratum in rows.items()
+    }
     return {
-        ACCURACY: {state: plain_and_crossed([each]) for state, each in rows.items()},
-        BALANCED: {state: plain_and_crossed(each) for state, each in classes.items()},
+        ACCURACY: {
+            state: plain_and_crossed_gains([stratum]) for state, stratum in rows.items()
+        },
+        BALANCED: {
+            state: plain_and_crossed_gains(stratum)
+            for state, stratum in classes.items()
+        },
     }
 
 
-def _right_rows(
+def _correct_rows(
     problem: PlantedProblem, method: str, axes: tuple[str, int, int], n_trials: int
 ) -> dict[str, Float]:
     """Return by state which rows are predicted rightly (trials, rows)."""
     # Two classes have no swapped classes: mirrored, they say the same.
-    two = len(problem.centres_target) == 2
-    states = [name for name in STATES if not (two and name == SWAPPED)]
+    has_two_classes = len(problem.centres_target) == 2
+    states = [name for name in STATES if not (has_two_classes and name == SWAPPED)]
     shape = n_trials, len(problem.truth)
-    right = {name: np.full(shape, np.nan) for name in states}
+    correct = {name: np.full(shape, np.nan) for name in states}
     real, model = problem.source, make(method)
     for trial in range(n_trials):
         split = problem.split(*axes, trial)
-        known = ~split.unlabelled
-        labelled = SourceDomain(split.X[known], split.y[known])
-        for name, rows in right.items():
+        is_labelled = ~split.unlabelled
+        labelled = SourceDomain(split.X[is_labelled], split.y[is_labelled])
+        for name, rows in correct.items():
             source = SourceState(name).of(real, labelled, *axes, trial)
-            said: Int = model.fit(split.X, split.y, source=source).transduction_
-            rows[trial] = np.where(known, np.nan, said == split.truth)
-    return right
+            predictions: Int = model.fit(split.X, split.y, source=source).transduction_
+            rows[trial] = np.where(is_labelled, np.nan, predictions == split.truth)
+    return correct
 
 
-def plain_and_crossed(strata: Sequence[Stratum]) -> tuple[PairedGain, PairedGain]:
+def plain_and_crossed_gains(strata: Sequence[Stratum]) -> tuple[PairedGain, PairedGain]:
     """Return a gain with its standard error over trials, and over trials and rows."""
     means = [part.weight * np.nanmean(part.values, axis=1) for part in strata]
     return gain_of(np.sum(means, axis=0)), two_way_gain(strata)
@@ -185,13 +194,18 @@ def _case(pool: Gains, truth: Float, error: Float, n_pools: int) -> dict[str, An
         gains = {state: crossed for state, (_, crossed) in pool[measure].items()}
         verdict = decide_all([gains], margin=MARGIN)[0]
         words.append(verdict.name)
-        for over, state in ((ALONE, ALONE), (HARDEST, verdict.hardest)):
+        for comparator, state in ((ALONE, ALONE), (HARDEST, verdict.hardest)):
             plain, crossed = pool[measure][state]
-            off = abs(crossed.gain - true[states.index(state)])
+            distance = abs(crossed.gain - true[states.index(state)])
             # The truth is a mean over the other pools, and scatters as such.
-            off /= (1 + 1 / (n_pools - 1)) ** 0.5
-            halves = [each.high - each.gain for each in (plain, crossed)]
-            intervals[f"{measure} {over}"] = [off, *halves, plain.error, crossed.error]
+            distance /= (1 + 1 / (n_pools - 1)) ** 0.5
+            half_widths = [gain.high - gain.gain for gain in (plain, crossed)]
+            intervals[f"{measure} {comparator}"] = [
+                distance,
+                *half_widths,
+                plain.error,
+                crossed.error,
+            ]
     return {
         "word": joint_verdict(*words),
         "true": _true_words(states, truth, 0 * error),
@@ -203,10 +217,10 @@ def _case(pool: Gains, truth: Float, error: Float, n_pools: int) -> dict[str, An
 def _true_words(states: Sequence[str], truth: Float, doubt: Float) -> list[str]:
     """Return the words that are true on both measures, beyond doubt."""
     without = [states.index(name) for name in WITHOUT_SOURCE]
-    far = np.abs(truth) + doubt
-    true = {
+    largest = np.abs(truth) + doubt
+    truth_of_words = {
         HELPS: np.all(truth > doubt),
         HURTS: np.all(truth[:, without] < -doubt[:, without]),
-        EQUAL: np.all(far[:, without] < MARGIN),
+        EQUAL: np.all(largest[:, without] < MARGIN),
     }
-    return [word for word, so in true.items() if so]
+    return [word for word, holds in truth_of_words.items() if holds]

@@ -43,14 +43,14 @@ def bench_precision(
         A row per fit: study, benchmark, task, trial, method, number of test rows,
         number of labels that differ, and for each precision accuracy and seconds.
     """
-    found = []
+    rows = []
     for path in studies:
         study = read_study([path])
         for benchmark, entry in study.benchmarks.items():
             for task, files in task_blocks(study, benchmark):
-                lacking = [name for name in files.values() if not Path(name).is_file()]
-                if lacking:
-                    raise DataError(f"{lacking[0]}: no such file. Run {path} first.")
+                missing = [name for name in files.values() if not Path(name).is_file()]
+                if missing:
+                    raise DataError(f"{missing[0]}: no such file. Run {path} first.")
                 progress(f"{study.name}: {benchmark}, {task}")
                 domain = task_domains(task).target
                 truth = labels_by_id(
@@ -58,10 +58,12 @@ def bench_precision(
                 )
                 for trial in read_trials(files, overlap=study.overlap(benchmark, MAIN)):
                     place = study.name, benchmark, task, trial.number
-                    found += [(*place, *fit) for fit in _fits(trial, truth)]
+                    rows += [(*place, *fit) for fit in _fits(trial, truth)]
     columns = ["study", "benchmark", "task", "trial", "method", "rows", "differ"]
-    columns += [f"{what} {p}" for p in PRECISIONS for what in ("accuracy", "seconds")]
-    return pd.DataFrame(found, columns=columns)
+    columns += [
+        f"{measure} {p}" for p in PRECISIONS for measure in ("accuracy", "seconds")
+    ]
+    return pd.DataFrame(rows, columns=columns)
 
 
 def _fits(trial: Trial, truth: Any) -> Iterator[tuple[Any, ...]]:

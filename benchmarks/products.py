@@ -17,7 +17,7 @@ from benchmarks import methods
 from benchmarks.measure import Rows, Work
 from cdspp.methods.cost import Size
 
-__all__ = ["prepare", "products_share", "sampled"]
+__all__ = ["prepare", "products_share", "sample_process"]
 
 # Libraries of BLAS and LAPACK, code that is generated as it runs, and functions of the
 # two that PyTorch has in itself.
@@ -34,7 +34,7 @@ def prepare(name: str, size: Size, rows: Rows, rows_in_use: Sequence[int]) -> Wo
     fit = methods.prepare(name, size, rows, rows_in_use)
 
     def work() -> Mapping[str, Any]:
-        with sampled() as lines:
+        with sample_process() as lines:
             end = time.monotonic() + SHORTEST
             fit()
             while time.monotonic() < end:
@@ -45,15 +45,15 @@ def prepare(name: str, size: Size, rows: Rows, rows_in_use: Sequence[int]) -> Wo
 
 
 @contextmanager
-def sampled() -> Iterator[list[str]]:
+def sample_process() -> Iterator[list[str]]:
     """Sample this process; the list then has a line a sample, none without perf."""
     lines: list[str] = []
     with TemporaryDirectory() as folder:
         path = Path(folder, "samples")
-        told = ["--quiet", "--freq=999", f"--pid={os.getpid()}", f"--output={path}"]
+        options = ["--quiet", "--freq=999", f"--pid={os.getpid()}", f"--output={path}"]
         try:
             perf = subprocess.Popen(
-                ["perf", "record", *told], stdout=subprocess.DEVNULL
+                ["perf", "record", *options], stdout=subprocess.DEVNULL
             )
         except OSError:
             yield lines
@@ -63,18 +63,18 @@ def sampled() -> Iterator[list[str]]:
         perf.send_signal(signal.SIGINT)
         perf.wait()
         fields = ["--fields=ip,sym,dso", f"--input={path}"]
-        done = subprocess.run(
+        script = subprocess.run(
             ["perf", "script", *fields], stdout=subprocess.PIPE, text=True
         )
-        lines += done.stdout.splitlines()
+        lines += script.stdout.splitlines()
 
 
 def products_share(lines: Iterable[str]) -> float | None:
     """Return the share of samples in products; None if there are hardly any samples."""
-    found = [match for line in lines if (match := LINE.match(line))]
-    counted = [
-        bool(LIBRARY.search(each["library"]) or FUNCTION.search(each["function"]))
-        for each in found
-        if WAITS not in each["function"]
+    samples = [match for line in lines if (match := LINE.match(line))]
+    in_products = [
+        bool(LIBRARY.search(sample["library"]) or FUNCTION.search(sample["function"]))
+        for sample in samples
+        if WAITS not in sample["function"]
     ]
-    return sum(counted) / len(counted) if len(counted) >= FEWEST else None
+    return sum(in_products) / len(in_products) if len(in_products) >= FEWEST else None

@@ -32,18 +32,18 @@ class Number(NamedTuple):
 
 def write_numbers(folder: PathLike, output: PathLike) -> Path:
     """Write ``<study>.csv`` below `output`, with the numbers of a finished study."""
-    found = pd.DataFrame(study_numbers(folder), columns=[*KEYS, "value"])
-    found["value"] = [f"{v:.6f}" if isinstance(v, float) else v for v in found["value"]]
+    frame = pd.DataFrame(study_numbers(folder), columns=[*KEYS, "value"])
+    frame["value"] = [f"{v:.6f}" if isinstance(v, float) else v for v in frame["value"]]
     path = Path(output, f"{Path(folder).resolve().name}.csv")
     path.parent.mkdir(parents=True, exist_ok=True)
-    found.to_csv(path, index=False, lineterminator="\n")
+    frame.to_csv(path, index=False, lineterminator="\n")
     return path
 
 
 def read_numbers(path: PathLike) -> dict[tuple[str, str, str], str]:
     """Return the numbers of a study, as text, by benchmark, row and what they are."""
-    found = pd.read_csv(path, dtype=str, keep_default_na=False)
-    return {(n.benchmark, n.row, n.what): n.value for n in found.itertuples()}
+    frame = pd.read_csv(path, dtype=str, keep_default_na=False)
+    return {(n.benchmark, n.row, n.what): n.value for n in frame.itertuples()}
 
 
 def study_numbers(folder: PathLike) -> Iterator[Number]:
@@ -85,7 +85,7 @@ def _read(path: Path) -> Iterator[Any]:
 
 def _gains(matrix: pd.DataFrame) -> Iterator[Number]:
     """Yield gains over every rival, and verdicts corrected for the methods."""
-    by_benchmark = (found for _, found in matrix.groupby("benchmark", sort=False))
+    by_benchmark = (rows for _, rows in matrix.groupby("benchmark", sort=False))
     for group in chain.from_iterable(map(by_default, by_benchmark)):
         first = group.iloc[0]
         if not group["state"].any():

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from scipy import linalg
 
-from benchmarks.measure import Rows, Work, described, measure
+from benchmarks.measure import Rows, Work, describe_size, measure
 from cdspp.core.linalg import row_normalise, symmetric_product
 from cdspp.methods.base import UNLABELLED, Float
 from cdspp.methods.cdspp.structure_preserving import Projection, Side, solve_projection
@@ -56,13 +56,13 @@ def dense_projection(
     d, k = d_source + d_target, n_components or len(source.class_counts)
     A, B = np.zeros((d, d), order="F"), np.zeros((d, d), order="F")
     A[:d_source, d_source:] = source.sums @ target.sums.T
-    for corner, side, other in (
+    for corner, side, opposite in (
         (slice(None, d_source), source, target),
         (slice(d_source, None), target, source),
     ):
-        weights = (side.class_counts + other.class_counts / 2.0)[side.codes]
-        scaled = side.X * np.sqrt(weights)[:, None]
-        B[corner, corner] = symmetric_product(scaled, of_rows=False)
+        weights = (side.class_counts + opposite.class_counts / 2.0)[side.codes]
+        weighted_rows = side.X * np.sqrt(weights)[:, None]
+        B[corner, corner] = symmetric_product(weighted_rows, of_rows=False)
         B[corner, corner] -= side.sums @ side.sums.T
     B[np.diag_indices(d)] += source.alpha
     values, vectors = linalg.eigh(
@@ -113,10 +113,10 @@ def _supervised(solver: Callable[..., Projection], size: Size, rows: Rows) -> Wo
     source, target = sides(rows, size.n_classes)
 
     def work() -> Mapping[str, Any]:
-        found = solver(source, target)
+        projection = solver(source, target)
         # The source's projection is computed on first use.
-        shapes = [found.sources[0].shape, found.target.shape]
-        return {"eigenvalues": found.eigenvalues.tolist(), "shapes": shapes}
+        shapes = [projection.sources[0].shape, projection.target.shape]
+        return {"eigenvalues": projection.eigenvalues.tolist(), "shapes": shapes}
 
     return work
 
@@ -127,8 +127,8 @@ def _rounds(size: Size, rows: Rows, rows_in_use: Sequence[int]) -> Work:
     def work() -> Mapping[str, Any]:
         model = CDSPP(alpha=ALPHA)
         model.fit(rows.X_target, rows.y_target, source=rows.source())
-        selected = [entry.n_selected for entry in model.history_]
-        return {"rows_in_use": [size.n_labelled + n for n in selected]}
+        n_selected = [entry.n_selected for entry in model.history_]
+        return {"rows_in_use": [size.n_labelled + n for n in n_selected]}
 
     return work
 
@@ -186,28 +186,31 @@ def bench_solver(
     """
     results = []
     for size in sizes:
-        found: dict[str, Any] = {}
-        for what in MEASUREMENTS:
-            progress(f"{size.name}: {DISPLAY_NAMES[what]}")
-            in_use = found["rounds"]["rows_in_use"] if what == "products" else ()
-            found[what] = measure(f"{__name__}:{what}", size, in_use, repeat=repeat)
-        results.append(_compare(size, found))
+        measurements: dict[str, Any] = {}
+        for name in MEASUREMENTS:
+            progress(f"{size.name}: {DISPLAY_NAMES[name]}")
+            in_use = measurements["rounds"]["rows_in_use"] if name == "products" else ()
+            measurements[name] = measure(
+                f"{__name__}:{name}", size, in_use, repeat=repeat
+            )
+        results.append(_compare(size, measurements))
     return results
 
 
-def _compare(size: Size, found: Mapping[str, Any]) -> dict[str, Any]:
-    closed, dense = found["closed-form"], found["dense"]
-    eigenvalues = np.array(closed.pop("eigenvalues"))
+def _compare(size: Size, measurements: Mapping[str, Any]) -> dict[str, Any]:
+    closed_form, dense = measurements["closed-form"], measurements["dense"]
+    eigenvalues = np.array(closed_form.pop("eigenvalues"))
     reference = np.array(dense.pop("eigenvalues"))[: len(eigenvalues)]
     difference = np.abs(eigenvalues - reference).max() / reference[0]
     return {
         "size": asdict(size),
-        "measurements": dict(found),
-        "speed_up": dense["seconds"] / closed["seconds"],
-        "memory_ratio": dense["peak_memory_mb"] / max(closed["peak_memory_mb"], 1e-3),
+        "measurements": dict(measurements),
+        "speed_up": dense["seconds"] / closed_form["seconds"],
+        "memory_ratio": dense["peak_memory_mb"]
+        / max(closed_form["peak_memory_mb"], 1e-3),
         "eigenvalue_difference": float(difference),
-        "rounds_over_products": found["rounds"]["seconds"]
-        / found["products"]["seconds"],
+        "rounds_over_products": measurements["rounds"]["seconds"]
+        / measurements["products"]["seconds"],
     }
 
 
@@ -215,11 +218,11 @@ def solver_table(results: Sequence[Mapping[str, Any]]) -> str:
     """Return the results of `bench_solver` as an aligned table."""
     lines = []
     for result in results:
-        size = described(Size(**result["size"]))
+        size = describe_size(Size(**result["size"]))
         lines += [size, f"{'':36}{'seconds':>10}{'peak MB':>10}"]
-        for what, entry in result["measurements"].items():
+        for name, entry in result["measurements"].items():
             numbers = f"{entry['seconds']:10.3f}{entry['peak_memory_mb']:10.0f}"
-            lines.append(f"  {DISPLAY_NAMES[what]:34}{numbers}")
+            lines.append(f"  {DISPLAY_NAMES[name]:34}{numbers}")
         lines += [
             f"  dense over closed form            {result['speed_up']:10.1f}x"
             f"{result['memory_ratio']:9.1f}x   eigenvalues differ by "

@@ -34,15 +34,15 @@ RIGHT, REFUSED, WRONG = "right", "refused", "WRONG"
 Case = Mapping[str, Any]
 
 
-def _ours(path: Path, case: Case) -> pd.DataFrame:
+def _cdspp(path: Path, case: Case) -> pd.DataFrame:
     encoding = case.get("encoding")
     encoding = encoding if encoding in UNKNOWN_ENCODINGS else None
     drop = tuple(case.get("drop", ()))
-    found = read_domain(path, Columns(label=LABEL, drop=drop, encoding=encoding))
-    if noted := [note for note in found.notes if "missing" in note]:
-        raise DataError(noted[0])
-    table = pd.DataFrame(found.X, columns=list(found.features))
-    return table.assign(**{LABEL: list(found.labels)})
+    domain = read_domain(path, Columns(label=LABEL, drop=drop, encoding=encoding))
+    if doubts := [note for note in domain.notes if "missing" in note]:
+        raise DataError(doubts[0])
+    table = pd.DataFrame(domain.X, columns=list(domain.features))
+    return table.assign(**{LABEL: list(domain.labels)})
 
 
 def _pandas(path: Path, case: Case) -> pd.DataFrame:
@@ -76,7 +76,7 @@ def _in_utf8(path: Path, case: Case) -> str:
 
 # Other readers than ours get the encoding; DuckDB and clevercsv run if installed.
 READERS: dict[str, tuple[str, Callable[[Path, Case], pd.DataFrame]]] = {
-    "cdspp": ("cdspp", _ours),
+    "cdspp": ("cdspp", _cdspp),
     "pandas": ("pandas", _pandas),
     "pandas, sep=None": ("pandas", _pandas_sniffing),
     "DuckDB": ("duckdb", _duckdb),
@@ -101,34 +101,34 @@ def bench_tables(cases: Sequence[Case] | None = None) -> pd.DataFrame:
     return pd.DataFrame(records, columns=["file", "reader", "verdict", "reason"])
 
 
-def judge(found: pd.DataFrame, case: Case) -> tuple[str, str]:
+def judge(table: pd.DataFrame, case: Case) -> tuple[str, str]:
     """Return the verdict on a table and the reason of it."""
-    wanted = {name: np.array(v, dtype=np.float64) for name, v in case["X"].items()}
-    for name in (LABEL, *wanted):
-        if name not in found:
+    expected = {name: np.array(v, dtype=np.float64) for name, v in case["X"].items()}
+    for name in (LABEL, *expected):
+        if name not in table:
             return REFUSED, f"no column {name}"
-    read = {}
-    for name in wanted:
+    columns = {}
+    for name in expected:
         try:
-            read[name] = found[name].to_numpy(np.float64, na_value=np.nan)
+            columns[name] = table[name].to_numpy(np.float64, na_value=np.nan)
         except (TypeError, ValueError):
             return REFUSED, f"text in {name}"
-    labels = [None if pd.isna(v) or v == "" else v for v in found[LABEL]]
+    labels = [None if pd.isna(v) or v == "" else v for v in table[LABEL]]
     if labels != case["y"]:
         return WRONG, f"labels {labels}"
-    for name, values in wanted.items():
-        if not np.array_equal(read[name], values, equal_nan=True):
-            return WRONG, f"{name} {read[name].tolist()}"
+    for name, values in expected.items():
+        if not np.array_equal(columns[name], values, equal_nan=True):
+            return WRONG, f"{name} {columns[name].tolist()}"
     return RIGHT, ""
 
 
-def tables_table(found: pd.DataFrame) -> str:
+def tables_table(verdicts: pd.DataFrame) -> str:
     """Write the verdicts file by file, and their numbers."""
-    readers = list(dict.fromkeys(found["reader"]))
+    readers = list(dict.fromkeys(verdicts["reader"]))
     grid = [["file", *readers]]
-    for file, verdicts in found.groupby("file", sort=False)["verdict"]:
-        grid.append([file, *verdicts])
-    counts = {name: Counter(of["verdict"]) for name, of in found.groupby("reader")}
+    for file, verdicts_of_file in verdicts.groupby("file", sort=False)["verdict"]:
+        grid.append([file, *verdicts_of_file])
+    counts = {name: Counter(of["verdict"]) for name, of in verdicts.groupby("reader")}
     for verdict in (RIGHT, REFUSED, WRONG):
         grid.append([verdict, *(str(counts[name][verdict]) for name in readers)])
     lines = aligned(grid, left=range(len(readers) + 1))

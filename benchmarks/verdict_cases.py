@@ -128,8 +128,8 @@ def simulate(
         is below a quantile.
     """
     tasks, trials = shape
-    lost = {**dict.fromkeys(STATES, scenario.over_others), ALONE: scenario.over_none}
-    means = RIGHT - np.array(list({**lost, REAL: 0.0}.values()))
+    losses = {**dict.fromkeys(STATES, scenario.over_others), ALONE: scenario.over_none}
+    means = RIGHT - np.array(list({**losses, REAL: 0.0}.values()))
     chances = np.tile(means[:, None, None], (tasks, 1, trials, 1))
     failing = rng.random((tasks, trials, 1)) < FAILING
     chances[:, list(STATES).index(REAL)] += scenario.fails * (FAILING - failing)
@@ -140,11 +140,13 @@ def simulate(
         (trials, scenario.n_rows): 1 - of_trials - scenario.of_rows,
     }
     numbers = np.zeros((tasks, len(STATES), trials, scenario.n_rows))
-    for moved, part in parts.items():
-        common = rng.standard_normal((tasks, 1, *moved))
-        own = rng.standard_normal((tasks, len(STATES), *moved))
-        together = scenario.joint**0.5 * common + (1 - scenario.joint) ** 0.5 * own
-        numbers += part**0.5 * together
+    for part_shape, part in parts.items():
+        common = rng.standard_normal((tasks, 1, *part_shape))
+        state_part = rng.standard_normal((tasks, len(STATES), *part_shape))
+        scatter = (
+            scenario.joint**0.5 * common + (1 - scenario.joint) ** 0.5 * state_part
+        )
+        numbers += part**0.5 * scatter
     return np.asarray(numbers < ndtri(chances), dtype=float)
 
 
@@ -170,17 +172,17 @@ def judge_scores(
     tasks, benchmarks = Counter[str](), Counter[str]()
     for _ in range(n_draws):
         benchmark = simulate(SCENARIOS[scenario], (n_tasks, n_trials), rng)
-        judged = decide_all([_gains(task) for task in benchmark], margin=MARGIN)
-        words = [verdict.name for verdict in judged]
+        verdicts = decide_all([_gains(task) for task in benchmark], margin=MARGIN)
+        words = [verdict.name for verdict in verdicts]
         tasks.update(words)
         benchmarks.update(set(words))
     line = {"scenario": scenario, "n_tasks": n_tasks, "n_trials": n_trials}
     return {**line, "n_draws": n_draws, "tasks": tasks, "benchmarks": benchmarks}
 
 
-def _gains(right: Float) -> dict[str, PairedGain]:
+def _gains(correct: Float) -> dict[str, PairedGain]:
     """Return the gains of the real source from rows (states, trials, rows)."""
-    rows = dict(zip(STATES, right, strict=True))
+    rows = dict(zip(STATES, correct, strict=True))
     real = rows.pop(REAL)
     return {name: two_way_gain([Stratum(1.0, real - r)]) for name, r in rows.items()}
 
@@ -204,7 +206,7 @@ def judge_comparison(number: int, geometry: str, n_labelled: int) -> dict[str, A
     """
     per_class, (planted_geometry, spread) = LABELLED[n_labelled], COMPARED[geometry]
     sizes = {"n_source": 20, "d_source": 50, "d_target": 40, "n_latent": 6}
-    planted = Planted(
+    population = Planted(
         planted_geometry,
         n_classes=len(per_class),
         n_labelled=max(per_class),
@@ -212,15 +214,15 @@ def judge_comparison(number: int, geometry: str, n_labelled: int) -> dict[str, A
         spread=spread,
         **sizes,
     )
-    problem = planted.draw(FIRST_COMPARISON + number)
+    problem = population.draw(FIRST_COMPARISON + number)
     rank = np.arange(len(problem.y)) % (max(per_class) + 8)
     # Labelled rows of a class come first; of the smaller classes some are left out.
-    kept = problem.unlabelled | (rank < np.array(per_class)[problem.truth])
-    rows = problem.X[kept], problem.y[kept]
-    found = compare(*rows, source=problem.source, seed=number, why=True)
-    asked = {"number": number, "geometry": geometry, "n_labelled": n_labelled}
-    assert found.explanation is not None
-    return {**asked, "decision": found.explanation.decision}
+    in_use = problem.unlabelled | (rank < np.array(per_class)[problem.truth])
+    rows = problem.X[in_use], problem.y[in_use]
+    comparison = compare(*rows, source=problem.source, seed=number, why=True)
+    request = {"number": number, "geometry": geometry, "n_labelled": n_labelled}
+    assert comparison.explanation is not None
+    return {**request, "decision": comparison.explanation.decision}
 
 
 if __name__ == "__main__":

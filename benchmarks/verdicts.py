@@ -29,7 +29,7 @@ from benchmarks.populations import (
     HARDEST,
     KINDS,
     POOL_ROWS,
-    plain_and_crossed,
+    plain_and_crossed_gains,
 )
 from benchmarks.verdict_cases import LABELLED, SCENARIOS
 from cdspp.analysis.explanation import USE
@@ -149,28 +149,30 @@ def bench_verdicts(
     RuntimeError
         A process failed.
     """
-    lines = [
+    score_requests = [
         {"scenario": name, "n_tasks": tasks, "n_trials": trials, "n_draws": draws}
         for name, trials, tasks in product(SCENARIOS, TRIALS, TASKS)
     ]
     axes = product(KINDS, POOL_ROWS, METHODS, range(populations))
-    judged = [
+    population_requests = [
         {"kind": kind, "rows": rows, "method": method, "number": number}
         | {"n_pools": pools, "n_trials": max(TRIALS)}
         for kind, rows, method, number in axes
     ]
-    compared = [
+    comparison_requests = [
         {"n_labelled": n_labelled, "geometry": geometry, "number": number}
         for n_labelled in LABELLED
         for geometry in TOLD_OF_GEOMETRY
         for number in range(comparisons)
     ]
-    found: dict[str, list[dict[str, Any]]] = {}
-    for part, requests in zip(PARTS, (lines, judged, compared), strict=True):
-        asked = requests if part in parts else []
-        progress(f"{part}: {len(asked)} cases")
-        found[part] = _ask(part, asked, workers)
-    return found
+    results: dict[str, list[dict[str, Any]]] = {}
+    for part, requests in zip(
+        PARTS, (score_requests, population_requests, comparison_requests), strict=True
+    ):
+        part_requests = requests if part in parts else []
+        progress(f"{part}: {len(part_requests)} cases")
+        results[part] = _ask(part, part_requests, workers)
+    return results
 
 
 def _ask(part: str, requests: Sequence[Entry], workers: int) -> list[dict[str, Any]]:
@@ -182,7 +184,11 @@ def _ask(part: str, requests: Sequence[Entry], workers: int) -> list[dict[str, A
 
     with ThreadPoolExecutor(workers) as pool:
         starts = range(0, len(requests), PER_PROCESS)
-        return [answer for some in pool.map(answers, starts) for answer in some]
+        return [
+            answer
+            for answers_of_process in pool.map(answers, starts)
+            for answer in answers_of_process
+        ]
 
 
 def score_rates(scores: Sequence[Entry]) -> dict[str, dict[str, Rate]]:
@@ -191,16 +197,16 @@ def score_rates(scores: Sequence[Entry]) -> dict[str, dict[str, Rate]]:
     A false *helps* or *hurts* anywhere among the tasks of a benchmark is what Holm's
     correction bounds; otherwise every task is a case.
     """
-    found: dict[str, dict[str, Rate]] = {}
+    rates: dict[str, dict[str, Rate]] = {}
     for entry in scores:
         what = entry["scenario"].partition(":")[0]
-        said, word = what.split()
-        together = said != POWER and word != EQUAL
-        hits = entry["benchmarks" if together else "tasks"].get(word, 0)
-        cases = entry["n_draws"] * (1 if together else entry["n_tasks"])
+        kind, word = what.split()
+        by_benchmark = kind != POWER and word != EQUAL
+        hits = entry["benchmarks" if by_benchmark else "tasks"].get(word, 0)
+        cases = entry["n_draws"] * (1 if by_benchmark else entry["n_tasks"])
         size = f"{entry['n_trials']} x {entry['n_tasks']}"
-        found.setdefault(entry["scenario"], {})[size] = Rate(what, hits, cases)
-    return found
+        rates.setdefault(entry["scenario"], {})[size] = Rate(what, hits, cases)
+    return rates
 
 
 def word_rates(cases: Sequence[Entry]) -> dict[str, Rate]:
@@ -209,16 +215,16 @@ def word_rates(cases: Sequence[Entry]) -> dict[str, Rate]:
     A false word counts among the pools of whose population it is not true, by the mean
     of the others; power among those of which it is true beyond two standard errors.
     """
-    among = {
+    cases_of = {
         f"false {word}": [case for case in cases if word not in case["true"]]
         for word in (HELPS, HURTS, EQUAL)
     }
     for word in (HELPS, HURTS):
-        among[f"{POWER} {word}"] = [case for case in cases if word in case["surely"]]
-    among[DEPENDS] = list(cases)
+        cases_of[f"{POWER} {word}"] = [case for case in cases if word in case["surely"]]
+    cases_of[DEPENDS] = list(cases)
     return {
-        what: Rate(what, sum(what.endswith(c["word"]) for c in found), len(found))
-        for what, found in among.items()
+        what: Rate(what, sum(what.endswith(c["word"]) for c in relevant), len(relevant))
+        for what, relevant in cases_of.items()
     }
 
 
@@ -232,15 +238,20 @@ def coverage(cases: Sequence[Entry]) -> dict[str, tuple[float, ...]]:
         crossed over plain standard errors, and the factor by which crossed intervals
         would have to be wider to hold the truth in 95 %.
     """
-    found = {}
+    rows = {}
     for name in INTERVALS:
         intervals = np.array([case["intervals"][name] for case in cases])
-        off, plain, crossed, error, crossed_error = intervals.T
+        distance, plain, crossed, error, crossed_error = intervals.T
         ratio = np.median(crossed_error[error > 0] / error[error > 0])
-        factor = np.quantile(off / crossed, 1 - NOMINAL)
-        numbers = np.mean(off <= plain), np.mean(off <= crossed), ratio, factor
-        found[name] = tuple(map(float, numbers))
-    return found
+        factor = np.quantile(distance / crossed, 1 - NOMINAL)
+        numbers = (
+            np.mean(distance <= plain),
+            np.mean(distance <= crossed),
+            ratio,
+            factor,
+        )
+        rows[name] = tuple(map(float, numbers))
+    return rows
 
 
 def comparison_rates(comparisons: Sequence[Entry]) -> dict[int, list[Rate]]:
@@ -250,9 +261,9 @@ def comparison_rates(comparisons: Sequence[Entry]) -> dict[int, list[Rate]]:
     a misleading one; by right (*power*) where it shares all of it. With wide classes
     there is more to gain over methods without a source.
     """
-    found: dict[int, list[Rate]] = {}
+    rates: dict[int, list[Rate]] = {}
     for n_labelled in dict.fromkeys(entry["n_labelled"] for entry in comparisons):
-        found[n_labelled] = []
+        rates[n_labelled] = []
         for geometry, what in TOLD_OF_GEOMETRY.items():
             decisions = [
                 entry["decision"]
@@ -260,8 +271,8 @@ def comparison_rates(comparisons: Sequence[Entry]) -> dict[int, list[Rate]]:
                 if (entry["n_labelled"], entry["geometry"]) == (n_labelled, geometry)
             ]
             rate = Rate(what, decisions.count(USE), len(decisions))
-            found[n_labelled].append(rate)
-    return found
+            rates[n_labelled].append(rate)
+    return rates
 
 
 def standard_error_ratios(folder: str | os.PathLike[str]) -> dict[str, list[float]]:
@@ -283,23 +294,23 @@ def standard_error_ratios(folder: str | os.PathLike[str]) -> dict[str, list[floa
     DataError
         The study has no scores per sample.
     """
-    found: dict[str, list[float]] = {"source states": [], "pairs of methods": []}
+    ratios: dict[str, list[float]] = {"source states": [], "pairs of methods": []}
     files = sorted(Path(folder, "scores").glob("*.npz"))
     if not files:
         raise DataError(f"{folder} has no scores/<benchmark>.npz. Run the study again.")
     for scores in map(SampleScores, files):
         fits = {c: scores.right(*c) for c in scores.cells() if c[0] in {MAIN, *STATES}}
-        for (one, values), (other, rival) in combinations(fits.items(), 2):
-            same_fit, same_task = one[1:] == other[1:], one[:2] == other[:2]
-            if MAIN not in {one[0], other[0]} or not (same_fit or same_task):
+        for (fit, values), (opponent, rival) in combinations(fits.items(), 2):
+            same_fit, same_task = fit[1:] == opponent[1:], fit[:2] == opponent[:2]
+            if MAIN not in {fit[0], opponent[0]} or not (same_fit or same_task):
                 continue
             trials = min(len(values), len(rival))
             gains = Stratum(1.0, values[:trials] - rival[:trials])
-            plain, crossed = plain_and_crossed([gains])
+            plain, crossed = plain_and_crossed_gains([gains])
             if plain.error > 0:
                 key = "source states" if same_fit else "pairs of methods"
-                found[key].append(crossed.error / plain.error)
-    return found
+                ratios[key].append(crossed.error / plain.error)
+    return ratios
 
 
 def ratios_table(ratios: Mapping[str, Sequence[float]]) -> str:
@@ -310,12 +321,14 @@ def ratios_table(ratios: Mapping[str, Sequence[float]]) -> str:
         for what, values in ratios.items()
         if values
     }
-    return _aligned("Crossed over plain standard errors of accuracy, quartiles", rows)
+    return _text_table(
+        "Crossed over plain standard errors of accuracy, quartiles", rows
+    )
 
 
 def verdicts_table(results: Mapping[str, Sequence[Entry]]) -> str:
     """Return the results of `bench_verdicts` as aligned tables; of no part, nothing."""
-    compared = {
+    comparison_rows = {
         f"{n_labelled}": {
             f"{geometry}: {rate.what}": rate
             for geometry, rate in zip(TOLD_OF_GEOMETRY, rates, strict=True)
@@ -334,9 +347,9 @@ def verdicts_table(results: Mapping[str, Sequence[Entry]]) -> str:
             cell: word_rates(cases) for cell, cases in cells.items()
         },
         "Comparisons by hold-out, by labelled rows: how often to use the source was "
-        "said, in %": compared,
+        "said, in %": comparison_rows,
     }
-    return "\n".join(_aligned(title, rows) for title, rows in tables.items() if rows)
+    return "\n".join(_text_table(title, rows) for title, rows in tables.items() if rows)
 
 
 def _cells(populations: Sequence[Entry]) -> dict[str, list[Entry]]:
@@ -351,12 +364,12 @@ def _cells(populations: Sequence[Entry]) -> dict[str, list[Entry]]:
 
 
 def _coverage_row(cases: Sequence[Entry]) -> dict[str, str]:
-    found = coverage(cases)
-    row = {k: f"{100 * v[0]:.1f} / {100 * v[1]:.1f}" for k, v in found.items()}
-    ratio, factor = found[INTERVALS[0]][2:]
+    coverages = coverage(cases)
+    row = {k: f"{100 * v[0]:.1f} / {100 * v[1]:.1f}" for k, v in coverages.items()}
+    ratio, factor = coverages[INTERVALS[0]][2:]
     return {**row, "ratio": f"{ratio:.2f}", "factor": f"{factor:.2f}"}
 
 
-def _aligned(title: str, rows: Table) -> str:
-    shown = pd.DataFrame.from_dict(rows, orient="index").map(str)
-    return f"{title}\n{shown.to_string(line_width=None)}\n"
+def _text_table(title: str, rows: Table) -> str:
+    frame = pd.DataFrame.from_dict(rows, orient="index").map(str)
+    return f"{title}\n{frame.to_string(line_width=None)}\n"

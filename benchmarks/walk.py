@@ -133,12 +133,12 @@ def run_walk(name: str, output: Path) -> None:
 def walk(name: str, output: str) -> None:
     """Write the walk of a command as JSON."""
     with tempfile.TemporaryDirectory() as folder:
-        run = _prepared(name, Path(folder))
-        entered: dict[Any, None] = {}  # a set in order
+        run = _prepare(name, Path(folder))
+        codes: dict[Any, None] = {}  # a set in order
 
         def enter(frame: Any, event: str, argument: Any) -> None:
             if event == "call":
-                entered.setdefault(frame.f_code)
+                codes.setdefault(frame.f_code)
 
         sys.setprofile(enter)
         try:
@@ -146,18 +146,18 @@ def walk(name: str, output: str) -> None:
         finally:
             sys.setprofile(None)
     source = str(Path(cdspp.__file__).parent)
-    found = [
+    functions = [
         [f"cdspp.{Path(code.co_filename).relative_to(source).with_suffix('')}", code]
-        for code in entered
+        for code in codes
         if code.co_filename.startswith(source)
         and code.co_flags & 1  # with fast locals: no module, no body of a class
         and not code.co_name.startswith("<")
     ]
-    walked = [[module.replace("/", "."), code.co_qualname] for module, code in found]
-    Path(output).write_text(json.dumps(walked), encoding="utf-8")
+    names = [[module.replace("/", "."), code.co_qualname] for module, code in functions]
+    Path(output).write_text(json.dumps(names), encoding="utf-8")
 
 
-def _prepared(name: str, folder: Path) -> Callable[[], object]:
+def _prepare(name: str, folder: Path) -> Callable[[], object]:
     if name == FIT_BLOCK:
         return _fit_block(folder)
     draw = random.Random(0)

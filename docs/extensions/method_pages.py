@@ -11,7 +11,7 @@ from gallery_pages import examples
 from known_answers import known_answer
 from rst import heading, list_table
 
-from benchmarks.measure import SIZES, described
+from benchmarks.measure import SIZES, describe_size
 from cdspp.methods import available, method_class, needs
 from cdspp.methods.base import ConfidentClassifier, HeterogeneousClassifier
 from cdspp.methods.bridge import PAIRS, SHARED
@@ -169,7 +169,7 @@ def _forecast(name: str) -> str:
     rows = [["Size", "Seconds on one thread", "Peak memory in MB"]]
     for size in SIZES.values():
         seconds, megabytes = _cost(name, size.name)
-        rows.append([described(size), _short(seconds), f"{megabytes:.0f}"])
+        rows.append([describe_size(size), _short(seconds), f"{megabytes:.0f}"])
     return list_table(rows, classes="prose")
 
 
@@ -207,5 +207,5 @@ def _costs(names: list[str]) -> str:
             seconds, megabytes = _cost(name, size)
             cells += [_short(seconds), f"{megabytes:.0f}"]
         rows.append(cells)
-    sizes = "\n".join(f"* {described(size)}" for size in SIZES.values())
+    sizes = "\n".join(f"* {describe_size(size)}" for size in SIZES.values())
     return f"{sizes}\n\n{list_table(rows)}"

@@ -29,6 +29,16 @@ def test_a_study_that_is_not_there_is_one_line(tmp_path: Path, capsys: Any) -> N
     assert error.count("\n") == 1
 
 
+def test_a_checkout_without_python_is_one_line_with_a_remedy(
+    tmp_path: Path, capsys: Any
+) -> None:
+    assert main(["methods", "svm-t", "--before", str(tmp_path / "none")]) == 2
+    error = capsys.readouterr().err
+    assert error.startswith("python -m benchmarks: error: --before ")
+    assert "none: it has no .venv/bin/python. Check" in error
+    assert error.count("\n") == 1
+
+
 @pytest.mark.parametrize(
     ("what", "arguments", "shown"),
     [

@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 
 from benchmarks import decision_cases
-from benchmarks.decision_cases import ALWAYS, deployed, judge_draw, judge_draws
+from benchmarks.decision_cases import ALWAYS, fit_name, judge_draw, judge_draws
 from benchmarks.decision_data import Sides
 from benchmarks.decision_families import (
     DRAWS,
@@ -24,7 +24,7 @@ from benchmarks.decision_families import (
     PERMUTED,
     Draw,
     Family,
-    _sampled,
+    _sample_draw,
 )
 from benchmarks.decision_tables import decisions_table
 from benchmarks.decisions import (
@@ -88,7 +88,7 @@ def four_classes(number: int, *, sizes: int = 9) -> Sides:
 def family(state: str = REAL, *, sizes: int = 9) -> Family:
     def make(rng: np.random.Generator, number: int) -> Draw:
         load = lambda: four_classes(number, sizes=sizes)  # noqa: E731
-        return _sampled(rng, number, load=load, most=(6, 8), n_pairs=5)
+        return _sample_draw(rng, number, load=load, most=(6, 8), n_pairs=5)
 
     return Family("made", make, state)
 
@@ -348,7 +348,7 @@ def test_a_draw_is_answered_and_every_candidate_fitted(
     found = compare(draw.X, draw.y, source=draw.source)
     results = judge_draw(draw, 0)
     assert results["n_labelled"] == 6
-    assert results["bet"] == deployed(found.best_bet)
+    assert results["bet"] == fit_name(found.best_bet)
     assert [c["method"] for c in results["candidates"]] == ["cdspp", ALWAYS]
     assert bet_of(SHIPPED, results) == results["bet"]
     assert {results["before"], results["best_mean"]} <= set(results["truth"])
@@ -358,7 +358,7 @@ def test_a_draw_is_answered_and_every_candidate_fitted(
     table = decisions_table([{**results, **about}])
     assert "Families set aside: 1, 1 draws" in table
     assert "0.2.0's answer" in table
-    monkeypatch.setattr(decision_cases, "_labelled", lambda *given: [])
+    monkeypatch.setattr(decision_cases, "_labelling", lambda *given: [])
     fewer = judge_draw(planted_draw(), 0, before=False)
     assert "before" not in fewer
     assert "0.2.0's answer" not in decisions_table([{**fewer, **about}])

@@ -12,7 +12,7 @@ from benchmarks.planted import GEOMETRIES
 from benchmarks.populations import (
     KINDS,
     judge_population,
-    plain_and_crossed,
+    plain_and_crossed_gains,
     population,
 )
 from cdspp.analysis.verdicts import EQUAL, HELPS, HURTS, Stratum
@@ -34,7 +34,7 @@ def planned(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
         gain = plan["gains"][axes[-1]]
         return {s: noise + gain * (s == REAL) for s in plan.get("states", STATES)}
 
-    monkeypatch.setattr(populations, "_right_rows", right)
+    monkeypatch.setattr(populations, "_correct_rows", right)
     return plan
 
 
@@ -85,7 +85,7 @@ def test_words_are_true_by_the_mean_of_the_others(
 
 def test_plain_standard_errors_are_over_trials_alone() -> None:
     values = np.array([[1.0, 0, 0, 0], [1, 1, 0, 0], [1, 1, 1, 0]])
-    plain, crossed = plain_and_crossed([Stratum(1.0, values)])
+    plain, crossed = plain_and_crossed_gains([Stratum(1.0, values)])
     assert plain.gain == crossed.gain == pytest.approx(0.5)
     assert plain.error == pytest.approx(0.25 / 3**0.5)
     assert crossed.error > plain.error

@@ -31,14 +31,19 @@ class Thing:
 '''
 
 
-def test_sizes_count_lines_functions_and_words(tmp_path: Path) -> None:
+def write_checkout(folder: Path) -> None:
+    """Write a checkout of one module and one rule."""
     for name in ("src/toy", "docs/extensions", "workflow", "benchmarks", "tests"):
-        (tmp_path / name).mkdir(parents=True)
-    (tmp_path / "src/toy/one.py").write_text(SOURCE)
-    (tmp_path / "workflow/Snakefile").write_text("rule all:\n    input: []\n")
+        (folder / name).mkdir(parents=True)
+    (folder / "src/toy/one.py").write_text(SOURCE)
+    (folder / "workflow/Snakefile").write_text("rule all:\n    input: []\n")
     words = "| word | meaning |\n|---|---|\n| domain | files |\n| task | a pair |\n"
     gone = "\n## Words that left\n\n| gone | instead |\n| a | b |\n"
-    (tmp_path / "docs/vocabulary.md").write_text(f"# Words\n\n{words}{gone}")
+    (folder / "docs/vocabulary.md").write_text(f"# Words\n\n{words}{gone}")
+
+
+def test_sizes_count_lines_functions_and_words(tmp_path: Path) -> None:
+    write_checkout(tmp_path)
     sizes = walk.code_size(tmp_path)
     assert sizes["lines of src, Python"] == len(SOURCE.splitlines())
     assert sizes["of these docstrings"] == 2
@@ -73,10 +78,11 @@ def test_a_walk_names_the_functions_that_a_command_enters(
 
 
 def test_the_command_prints_sizes_and_walks(
-    monkeypatch: pytest.MonkeyPatch, capsys: Any
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any
 ) -> None:
     monkeypatch.setattr(walk, "COMMANDS", {})
-    assert main(["walk"]) == 0
+    write_checkout(tmp_path)
+    assert main(["walk", "--root", str(tmp_path)]) == 0
     printed = capsys.readouterr().out
     assert "functions called from one place" in printed
     assert printed.splitlines()[-1].endswith("fit_block")

@@ -415,7 +415,3 @@ def test_the_stage_prepares_generated_data_and_folders(
     made = tmp_path / "data" / "laboratories-wine" / "index.json"
     prepare_dataset(name="laboratories-wine", output=made, catalogue=CATALOGUE)
     assert read_index(made).kind == "tables"
-    with pytest.raises(ConfigError, match=r"must be named index\.json"):
-        prepare_dataset(
-            name="mine", own={"folder": folder}, output=tmp_path / "list.json"
-        )

@@ -259,8 +259,7 @@ def test_the_text_extractor_reads_the_texts_that_were_made(tmp_path: Path) -> No
     extract_view(
         extractor="text",
         options={"min_df": 1},
-        index=tmp_path / "index.json",
-        fetched=record,
+        files={"index": tmp_path / "index.json", "fetched": record},
         domain="old",
         output=tmp_path / "old.npz",
         numeric_threads=1,

@@ -119,12 +119,11 @@ def test_rows_are_those_of_the_fetched_images_at_the_samples_positions(
     photographs: dict[str, Any], tmp_path: Path
 ) -> None:
     options = {"n_words": 3, "codebook_domain": "shop"}
-    common = {**photographs, "extractor": "visual-words", "options": options}
+    common: dict[str, Any] = {"extractor": "visual-words", "options": options}
     words, output = tmp_path / "words.npz", tmp_path / "web.npz"
-    build_codebook(**common, numeric_threads=1, output=words)
-    extract_view(
-        **common, numeric_threads=1, codebook=words, domain="web", output=output
-    )
+    build_codebook(files=photographs, **common, numeric_threads=1, output=words)
+    read = {**photographs, "codebook": words}
+    extract_view(files=read, **common, numeric_threads=1, domain="web", output=output)
     index, features = read_index(photographs["index"]), read_features(output)
     assert features.ids.tolist() == index.ids("web")
     images = read_json(photographs["fetched"])["images"]["web"]
@@ -147,10 +146,9 @@ def test_published_weights_are_read_from_their_record(
     write_json(record, {"files": ["alexnet.pth"]})
     with pytest.raises(DataError, match=r"load weights .*alexnet\.pth"):
         extract_view(
-            **photographs,
+            files={**photographs, "weights": record},
             extractor="cnn",
             options={"network": "alexnet", "weights": "IMAGENET1K_V1"},
-            weights=record,
             domain="web",
             output=tmp_path / "web.npz",
             numeric_threads=1,

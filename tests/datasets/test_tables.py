@@ -62,10 +62,10 @@ def test_a_prepared_table_gives_rows_by_id_with_labels_or_none(
     write_labels(index, "field", tmp_path / "field.labels.parquet")
     labels = labels_by_id(tmp_path / "field.labels.parquet")
     assert labels == {"v": "b", "w": "", "x": "a", "y": "a", "z": ""}
-    given: dict[str, Any] = {"index": index, "options": {}, "numeric_threads": 1}
+    given: dict[str, Any] = {"options": {}, "numeric_threads": 1}
     for domain in ("lab", "field"):
         given |= {"domain": domain, "output": tmp_path / f"{domain}.npz"}
-        extract_view(extractor="table", **given)
+        extract_view(files={"index": index}, extractor="table", **given)
     assert read_features(tmp_path / "field.npz").X.tolist() == [[4], [3], [2], [1], [0]]
     assert read_features(tmp_path / "lab.npz").X.shape == (5, 2)
 
@@ -231,7 +231,7 @@ def test_damaged_rows_are_named(tables: dict[str, str], tmp_path: Path) -> None:
             domain="lab",
             output=tmp_path / "lab.npz",
             numeric_threads=1,
-            index=index,
+            files={"index": index},
         )
 
 
@@ -259,10 +259,10 @@ def test_columns_that_only_one_table_knows_have_no_name_in_common(
         own = {"tables": tables, "columns": columns, "drop": ["day"]}
         index, names = tmp_path / categories / "index.json", []
         prepare_dataset(name="plants", own=own, output=index)
-        given: dict[str, Any] = {"index": index, "options": {}, "numeric_threads": 1}
+        given: dict[str, Any] = {"options": {}, "numeric_threads": 1}
         for domain in tables:
             given |= {"domain": domain, "output": tmp_path / f"{domain}.npz"}
-            extract_view(extractor="table", **given)
+            extract_view(files={"index": index}, extractor="table", **given)
             columns_of = read_features(tmp_path / f"{domain}.npz").columns
             assert columns_of is not None
             names.append({*columns_of.tolist()})

@@ -91,7 +91,7 @@ def study_examples() -> list[Any]:
 def test_the_studies_of_the_guide_fit_the_schema() -> None:
     for own in study_examples():
         part = {"study": "part", "preset": "embedded"} if "study" not in own else {}
-        assert not schema_faults(merge_presets(part | own, ROOT).config, SCHEMA)
+        assert not schema_faults(merge_presets(part | own, ROOT)[0], SCHEMA)
 
 
 def test_the_studies_of_reference_and_grid_do_what_the_guide_says(

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
+from support.every_case import check_all
 from support.quick_methods import every_form, every_method, method_of, numbers_of, quick
 from support.toy_problem import (
     SHAPES,
@@ -171,12 +173,15 @@ REFUSED: Mapping[str, Mapping[str, str]] = {
 
 
 @every_form
-@pytest.mark.parametrize("case", CASES)
 @pytest.mark.filterwarnings("ignore::cdspp.core.errors.CollapseWarning")
 @pytest.mark.filterwarnings("ignore::cdspp.core.errors.LabelWarning")
 @pytest.mark.filterwarnings("ignore::cdspp.core.errors.BridgeWarning")
 @pytest.mark.filterwarnings("error")
-def test_an_edge_is_labelled_or_refused_with_a_reason(form: str, case: str) -> None:
+def test_an_edge_is_labelled_or_refused_with_a_reason(form: str) -> None:
+    check_all(CASES, partial(check_edge, form))
+
+
+def check_edge(form: str, case: str) -> None:
     problem, model = CASES[case], quick(form)
     if reason := REFUSED.get(case, {}).get(form):
         # Of one row in all scikit-learn expects a ValueError.
@@ -229,13 +234,15 @@ MALFORMED: Mapping[str, tuple[Mapping[str, Any], str]] = {
 
 
 @every_method
-@pytest.mark.parametrize("fault", MALFORMED)
-def test_a_malformed_problem_is_refused_with_the_reason(name: str, fault: str) -> None:
-    changes, message = MALFORMED[fault]
-    given = {"X": X, "y": Y, "X_source": X_SOURCE, "y_source": Y_SOURCE, **changes}
-    source = SourceDomain(given["X_source"], given["y_source"])
-    with pytest.raises(ValueError, match=message):
-        quick(name).fit(given["X"], given["y"], source=source)
+def test_a_malformed_problem_is_refused_with_the_reason(name: str) -> None:
+    def check(fault: str) -> None:
+        changes, message = MALFORMED[fault]
+        given = {"X": X, "y": Y, "X_source": X_SOURCE, "y_source": Y_SOURCE, **changes}
+        source = SourceDomain(given["X_source"], given["y_source"])
+        with pytest.raises(ValueError, match=message):
+            quick(name).fit(given["X"], given["y"], source=source)
+
+    check_all(MALFORMED, check)
 
 
 @every_method

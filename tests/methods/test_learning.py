@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import product
 from typing import Any
 
 import numpy as np
 import pytest
+from support.every_case import check_all
 from support.quick_methods import every_form, method_of, numbers_of, quick
 from support.toy_problem import (
     SHAPES,
@@ -88,52 +90,55 @@ def fitted(
 
 
 @every_form
-@pytest.mark.parametrize("problem", SEPARATED)
-def test_separated_classes_are_all_recognised(form: str, problem: str) -> None:
-    model = fitted(
-        form, SEPARATED[problem], FEW_DIRECTIONS | MISLED | UNTIED | FEW_TIES
-    )
-    assert SEPARATED[problem].accuracy(model) == 1.0
+def test_separated_classes_are_all_recognised(form: str) -> None:
+    def check(name: str) -> None:
+        exempt = FEW_DIRECTIONS | MISLED | UNTIED | FEW_TIES
+        model = fitted(form, SEPARATED[name], exempt)
+        assert SEPARATED[name].accuracy(model) == 1.0
+
+    check_all(SEPARATED, check)
 
 
 @every_form
-@pytest.mark.parametrize("spread", [0.3, 0.6])
-@pytest.mark.parametrize("shape", ["narrow", "wide"])
-def test_one_label_a_class_is_enough(form: str, shape: str, spread: float) -> None:
-    few = {"source_per_class": 1, "labelled_per_class": 1, "spread": spread}
-    problem = toy_problem(**few, **SHAPES[shape])
-    exempt = FEW_DIRECTIONS | FEW_FOLDS | MISLED | UNTIED | FEW_TIES
-    model = fitted(form, problem, exempt)
-    assert problem.accuracy(model) > 0.5
+def test_one_label_a_class_is_enough(form: str) -> None:
+    def check(case: tuple[str, float]) -> None:
+        shape, spread = case
+        few = {"source_per_class": 1, "labelled_per_class": 1, "spread": spread}
+        problem = toy_problem(**few, **SHAPES[shape])
+        exempt = FEW_DIRECTIONS | FEW_FOLDS | MISLED | UNTIED | FEW_TIES
+        model = fitted(form, problem, exempt)
+        assert problem.accuracy(model) > 0.5
+
+    check_all(list(product(("narrow", "wide"), (0.3, 0.6))), check)
 
 
 @every_form
-@pytest.mark.parametrize("code", [1, 2])
-@pytest.mark.parametrize("spread", [0.1, 0.2])
-def test_a_class_that_the_source_lacks_is_recognised(
-    form: str, code: int, spread: float
-) -> None:
-    problem = toy_problem(spread=spread)
-    partial = some_source(problem, problem.source.y != code)
-    exempt = COMPLETE | FEW_DIRECTIONS | MISLED | UNTIED | BALANCED
-    model = fitted(form, partial, exempt)
-    assert problem.accuracy(model) == 1.0
+def test_a_class_that_the_source_lacks_is_recognised(form: str) -> None:
+    def check(case: tuple[int, float]) -> None:
+        code, spread = case
+        problem = toy_problem(spread=spread)
+        partial = some_source(problem, problem.source.y != code)
+        exempt = COMPLETE | FEW_DIRECTIONS | MISLED | UNTIED | BALANCED
+        model = fitted(form, partial, exempt)
+        assert problem.accuracy(model) == 1.0
+
+    check_all(list(product((1, 2), (0.1, 0.2))), check)
 
 
 @every_form
-@pytest.mark.parametrize("code", [1, 3])
-def test_classes_are_recognised_beside_one_that_the_target_lacks(
-    form: str, code: int
-) -> None:
-    problem = toy_problem(spread=0.2)
-    partial = some_rows(problem, problem.y != code)
-    exempt = COMPLETE | FEW_DIRECTIONS | MISLED | UNTIED | BALANCED
-    model = fitted(form, partial, exempt)
-    assert model.classes_.tolist() == [0, 1, 2, 3]
-    right = model.transduction_ == partial.truth
-    assert right[partial.truth != code].mean() > 0.9
-    if method_of(form) in LOOKED_AT:
-        assert code not in model.transduction_
+def test_classes_are_recognised_beside_one_that_the_target_lacks(form: str) -> None:
+    def check(code: int) -> None:
+        problem = toy_problem(spread=0.2)
+        partial = some_rows(problem, problem.y != code)
+        exempt = COMPLETE | FEW_DIRECTIONS | MISLED | UNTIED | BALANCED
+        model = fitted(form, partial, exempt)
+        assert model.classes_.tolist() == [0, 1, 2, 3]
+        right = model.transduction_ == partial.truth
+        assert right[partial.truth != code].mean() > 0.9
+        if method_of(form) in LOOKED_AT:
+            assert code not in model.transduction_
+
+    check_all((1, 3), check)
 
 
 @every_form

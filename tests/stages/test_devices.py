@@ -114,7 +114,7 @@ def test_an_own_network_without_an_option_ran_where_torch_did(
 @pytest.mark.usefixtures("a_gpu")
 def test_an_extractor_runs_where_its_job_requests() -> None:
     def device(gpus: int, **options: Any) -> Any:
-        found: Extractor = features._loaded("cnn", options, gpus)
+        found: Extractor = features._loaded("cnn", options, {}, gpus)
         return getattr(found, "device", None)
 
     assert [device(0), device(1), device(1, device="cpu")] == ["cpu", "cuda", "cpu"]

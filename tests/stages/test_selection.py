@@ -13,7 +13,7 @@ from cdspp.core.errors import MethodFailed
 from cdspp.methods import make, method_class
 from cdspp.methods.base import SourceDomain
 from cdspp.methods.source_vote import SourceVote
-from cdspp.stages.fit import fitted, grid_options, select_options
+from cdspp.stages.fit import fit_sources, grid_options, select_options
 from cdspp.stages.source_states import SourceState
 from cdspp.stages.trials import Trial
 
@@ -137,10 +137,10 @@ def test_a_real_method_selects_among_its_options() -> None:
 def test_several_sources_are_one_problem_or_a_vote_or_ignored(name: str) -> None:
     given, build = trial(), method_class(name)
     other = SourceDomain(given.source.X[:, :4], given.source.y)
-    model = fitted(build, given, [given.source, other])
+    model = fit_sources(build, given, [given.source, other])
     assert isinstance(model, SourceVote) == (name == "cdls-sup")
-    assert not isinstance(fitted(build, given, [other]), SourceVote)
-    assert not isinstance(fitted(build, given, []), SourceVote)
+    assert not isinstance(fit_sources(build, given, [other]), SourceVote)
+    assert not isinstance(fit_sources(build, given, []), SourceVote)
 
 
 def test_options_are_selected_with_several_sources() -> None:

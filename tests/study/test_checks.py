@@ -54,6 +54,7 @@ def put(config: dict[str, Any], path: str, value: Any) -> None:
         ("views.tfidf-pca.view", "tfidf-pca", "in a circle"),
         ("views.tfidf.view", "tfidf-pca", "reads files, .*view"),
         ("views.sift-words.options.codebook_domain", "prnt", "'print'"),
+        ("views.sift-words.options", {}, "needs the option codebook_domain, one of "),
         ("benchmarks.digits.source_view", "sift", "unknown name 'sift'"),
         ("benchmarks.digits.source_view", "tfidf", "reads texts, but digits"),
         ("benchmarks.digits.dataset", "digit", "did you mean 'digits'"),

@@ -105,7 +105,7 @@ def test_files_labels_and_features_are_made(folder: Path) -> None:
     labels = labels_by_id(folder / "de.parquet")
     assert len(labels) == 36
     extract_view(
-        index=index,
+        files={"index": index},
         domain="de",
         extractor="shop:Letters",
         options={"case": True},

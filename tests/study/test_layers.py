@@ -16,7 +16,7 @@ from cdspp.analysis.hold_outs import Problem
 from cdspp.core.errors import ConfigError
 from cdspp.core.scaling import fit_scaling
 from cdspp.methods import method_class
-from cdspp.study.config import MergedConfig, merge_files, merge_presets
+from cdspp.study.config import merge_files, merge_presets
 
 PRESETS = ROOT / "resources/presets"
 QUICK = {"study": "mine", "preset": "quick"}
@@ -44,13 +44,13 @@ STATES = {
 SECTIONS = ("views", "benchmarks", "methods", "settings", "curves", "deviations")
 
 
-def layers(own: dict[str, Any]) -> MergedConfig:
-    return merge_presets(own, ROOT)
+def layers(own: dict[str, Any]) -> dict[str, Any]:
+    return merge_presets(own, ROOT)[0]
 
 
 def test_mappings_are_merged_and_lists_replaced() -> None:
     own = {"source_states": {"margin": 2}, "methods": [{"id": "cdspp"}]}
-    config = layers(QUICK | own).config
+    config = layers(QUICK | own)
     assert set(config["source_states"]["states"]) == STATES
     assert config["source_states"]["margin"] == 2
     assert config["methods"] == [{"id": "cdspp"}]
@@ -59,14 +59,14 @@ def test_mappings_are_merged_and_lists_replaced() -> None:
 def test_config_yaml_is_whole_and_has_the_default_of_every_key_that_has_one(
     embedded: dict[str, Any],
 ) -> None:
-    found = layers(embedded).config
+    found = layers(embedded)
     assert found == embedded
     assert list(found) == list(embedded)
-    assert layers({}).config.items() < embedded.items()
+    assert layers({}).items() < embedded.items()
 
 
 def test_a_study_without_a_preset_has_no_section_that_its_file_does_not_give() -> None:
-    assert not {*SECTIONS} & layers({"study": "mine"}).config.keys()
+    assert not {*SECTIONS} & layers({"study": "mine"}).keys()
     with pytest.raises(ConfigError) as refused:
         load_own({"study": "mine", "methods": [{"id": "cdspp"}]})
     message = str(refused.value)
@@ -79,7 +79,7 @@ def test_a_study_without_a_preset_has_no_section_that_its_file_does_not_give() -
 def test_the_embedded_study_is_a_preset_but_for_its_name(
     embedded: dict[str, Any],
 ) -> None:
-    config = dict(layers({"preset": "embedded"}).config)
+    config = dict(layers({"preset": "embedded"}))
     assert config.pop("preset") == "embedded"
     assert config == {k: v for k, v in embedded.items() if k != "study"}
 
@@ -98,7 +98,7 @@ def test_of_several_presets_the_last_wins() -> None:
     assert list(study.methods) == [entry["id"] for entry in quick["methods"]]
     assert set(study.benchmarks) == {"digits", "docs-to-code"}
     assert study.curves == ()
-    turned = layers({**own, "preset": ["quick", "embedded"]}).config
+    turned = layers({**own, "preset": ["quick", "embedded"]})
     assert turned["curves"]
 
 
@@ -166,7 +166,7 @@ def test_the_first_class_of_a_study_that_uses_the_source_leads_where_none_is_nam
         ({"add": entries[:3]}, "cdspp"),
         ({"add": entries, "reference": "cdspp"}, "cdspp"),
     ):
-        config, notes = layers(study | own)
+        config, notes = merge_presets(study | own, ROOT)
         assert config.get("reference") == leading
         note = "reference: by default, the study's own class m3."
         assert (note in notes) == (leading == "m3")
@@ -207,9 +207,9 @@ def test_a_study_file_wins_over_the_preset() -> None:
     study = load_own(QUICK | DATA | own)
     assert (study.trials, list(study.methods)) == (2, ["svm-t", "cdspp"])
     assert set(study.states) == STATES
-    assert layers(QUICK | own).notes == (
-        "The study replaces trials, methods of the preset quick.",
-    )
+    assert merge_presets(QUICK | own, ROOT)[1] == [
+        "The study replaces trials, methods of the preset quick."
+    ]
 
 
 def test_source_states_are_switched_off_as_other_sections_are() -> None:
@@ -246,17 +246,17 @@ def test_a_preset_that_is_no_name_is_refused(preset: Any) -> None:
 
 def test_added_methods_stand_beside_those_that_are_there() -> None:
     own = QUICK | {"add": [{"id": "pa"}, {"id": "cdspp", "options": {"alpha": 1.0}}]}
-    config = layers(own).config
+    config = layers(own)
     names = [entry["id"] for entry in config["methods"]]
-    assert names == [m["id"] for m in layers(QUICK).config["methods"]] + ["pa"]
+    assert names == [m["id"] for m in layers(QUICK)["methods"]] + ["pa"]
     assert {"id": "cdspp", "options": {"alpha": 1.0}} in config["methods"]
     assert "add" not in config
-    assert layers({**config, **own}).config == config  # as jobs read it again
+    assert layers({**config, **own}) == config  # as jobs read it again
 
 
 def test_a_method_may_be_given_by_its_name_alone() -> None:
     own = {"methods": ["svm-t", {"id": "cdspp"}], "add": ["pa"]}
-    config = layers(own).config
+    config = layers(own)
     assert config["methods"] == [{"id": name} for name in ("svm-t", "cdspp", "pa")]
     with pytest.raises(ConfigError, match=r"methods.0..id: unknown name 'cdsp'"):
         load_own(QUICK | DATA | {"methods": ["cdsp"]})

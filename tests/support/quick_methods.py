@@ -25,7 +25,7 @@ QUICK: Mapping[str, Mapping[str, Any]] = {
     "stn": {"max_iter": 5},
     "ssan": {"max_iter": 10},
     "tit": {"max_iter": 2},
-    "ucoot": {"max_iter": 3},
+    "ucoot": {"max_iter": 2},
 }
 
 # Options that select another code path of a method, by identifier and path.

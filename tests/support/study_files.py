@@ -16,10 +16,10 @@ def load(config: dict[str, Any]) -> Study:
 
 
 def load_own(own: dict[str, Any]) -> Study:
-    return load(dict(merge_presets(own, ROOT).config))
+    return load(merge_presets(own, ROOT)[0])
 
 
 def read_study(name: str) -> dict[str, Any]:
     """Return the configuration of a shipped study."""
     own = merge_files([ROOT / f"resources/studies/{name}.yaml"])
-    return dict(merge_presets(own, ROOT).config)
+    return merge_presets(own, ROOT)[0]

@@ -118,15 +118,22 @@ def test_a_run_tells_how_long_each_of_its_jobs_is_expected_to_take(
     }
     [told] = events["forecast"]
     assert told["local"] is True
-    begun = {str(e["jobid"]): e["rule_name"] for e in events["job_info"]}
-    assert begun.keys() == told["jobs"].keys()
-    for job, (kind, seconds) in told["jobs"].items():
-        assert begun[job].split("_")[0] == kind
-        assert seconds >= START_SECONDS
+    assert {str(e["jobid"]) for e in events["job_info"]} == told["jobs"].keys()
+    assert min(told["jobs"].values()) >= START_SECONDS
 
 
-def test_a_second_run_has_nothing_to_do(project: Project) -> None:
-    assert "Nothing to be done" in project.snakemake("--cores", "2")
+def test_a_second_run_has_nothing_to_do_even_after_a_new_comment(
+    project: Project,
+) -> None:
+    module = project.folder / "src/cdspp/methods/svm_t.py"
+    text, profile = module.read_text(), "workflow/profiles/local"
+    module.write_text(text + "\n# A comment changes no result.\n")
+    try:
+        output = project.snakemake("--workflow-profile", profile)
+    finally:
+        module.write_text(text)
+    assert "Nothing to be done" in output
+    assert f"workflow specific profile {profile}" in output
 
 
 def test_the_study_is_the_same_by_the_snakefile_of_the_folder_workflow(
@@ -243,30 +250,28 @@ CHANGES: dict[str, tuple[dict[str, Any], str, dict[str, int]]] = {
         ".*/5-6",
         {"fit": 2, "split": 3, "table_contents_words": 1},
     ),
-    "a further method": (
-        {"methods": [*CONFIG["methods"], {"id": "cdspp-sup"}]},
-        ".*/cdspp-sup/.*",
-        {"fit": 4},
+    "a further method, and a setting of other label counts": (
+        {
+            "methods": [*CONFIG["methods"], {"id": "cdspp-sup"}],
+            "settings": [*CONFIG["settings"], FEW_LABELS],
+        },
+        ".*/cdspp-sup/.*|few-labels/.*",
+        {"fit": 4 + 4, "split": 2},
     ),
     "a further task": (
         {"benchmarks": [{**WORDS, "tasks": [*WORDS["tasks"], "right_left"]}]},
         ".*/right_left/.*",
         {"fit": 2, "split": 2, "table_contents_words": 1},
     ),
-    "a setting of other label counts": (
-        {"settings": [*CONFIG["settings"], FEW_LABELS]},
-        "few-labels/.*",
-        {"fit": 4, "split": 2},
-    ),
-    "a further label count": (
-        {"curves": [{**LABELS, "values": [1, 2, 3, 4]}, ALPHA]},
-        "labels-4/left_right/cdspp/1-2",
-        {"fit": 1, "split": 1},
-    ),
-    "a further value of an option": (
-        {"curves": [LABELS, {**ALPHA, "values": [1, 10, 100]}]},
-        ".*/left_right/cdspp/1-2",
-        {"fit": 1},
+    "a further value of each curve": (
+        {
+            "curves": [
+                {**LABELS, "values": [1, 2, 3, 4]},
+                {**ALPHA, "values": [1, 10, 100]},
+            ]
+        },
+        "(labels-4|alpha-100)/left_right/cdspp/1-2",
+        {"fit": 2, "split": 1},
     ),
     "a further source state": (
         {"source_states": {"states": ["none", "permuted-labels", "noise"]}},
@@ -343,8 +348,6 @@ def test_an_edited_method_reruns_only_its_fits(project: Project) -> None:
     module = project.folder / "src/cdspp/methods/svm_t.py"
     text = module.read_text()
     try:
-        module.write_text(text + "\n# A comment changes no result.\n")
-        assert not project.planned().rules
         module.write_text(text.replace("codes, self.C)", "codes, 2 * self.C)"))
         plan = project.planned()
     finally:
@@ -362,11 +365,6 @@ def test_all_faults_of_a_configuration_are_named_at_once_with_the_nearest_names(
         "source_states": {"states": []},
         "benchmarks": [{**WORDS, "labels": {"source": 4, "target": 10}}],
     }
-    project.write_config(**config, n_trails=3, trails=4)
-    output = project.snakemake("-n", ok=False)
-    assert "2 faults" in output
-    assert "unknown key 'trails': did you mean 'trials'" in output
-    assert "unknown key 'n_trails'" in output
     project.write_config(**config)
     output = project.snakemake("-n", ok=False)
     assert "3 faults" in output
@@ -375,9 +373,8 @@ def test_all_faults_of_a_configuration_are_named_at_once_with_the_nearest_names(
     assert "10 labelled samples per class leave no test sample" in output
 
 
-@pytest.mark.parametrize("name", ["local", "slurm"])
-def test_a_profile_is_read(project: Project, name: str) -> None:
-    profile = f"workflow/profiles/{name}"
+def test_the_profile_of_a_cluster_is_read(project: Project) -> None:
+    profile = "workflow/profiles/slurm"
     options = ("-n", "--forceall", "--workflow-profile", profile)
     output = project.snakemake(*options, "--", SCORES)
     assert f"workflow specific profile {profile}" in output

@@ -81,15 +81,15 @@ try:
             next(filter(Path.is_file, usual))
         ]
         own = merge_files(files, workflow.config_settings.config)
-    layers = merge_presets(own, TOP)
-    for note in layers.notes if workflow.is_main_process else ():
+    merged, preset_notes = merge_presets(own, TOP)
+    for note in preset_notes if workflow.is_main_process else ():
         logger.warning(note)
-    study = load_study(layers.config, TOP, data="data")
+    study = load_study(merged, TOP, data="data")
 except ConfigError as error:
     where = "config: of the module statement: " if is_module else ""
     raise WorkflowError(f"{where}{error}")
 
-config = dict(layers.config)  # the caller keeps its own
+config = dict(merged)  # the caller keeps its own
 
 if config.get("container"):
 

@@ -12,7 +12,7 @@ with job(
     made_of=snakemake.params.made_of,
 ):
     build_codebook(
-        **files,
+        files=files,
         extractor=snakemake.params.extractor,
         options=snakemake.params.options,
         output=snakemake.output[0],

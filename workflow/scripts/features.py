@@ -10,7 +10,7 @@ files = unpack_bundles(snakemake.input)
 inputs = files.values()
 with job(snakemake.log[0], inputs, own=own, output=output, made_of=made_of):
     extract_view(
-        **files,
+        files=files,
         extractor=snakemake.params.extractor,
         options=snakemake.params.options,
         scale=snakemake.params.scale,

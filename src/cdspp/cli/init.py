@@ -228,7 +228,7 @@ def study_text(
     from cdspp.study.config import merge_presets
 
     keys = {"preset": "quick", "add": list(methods)}
-    default = merge_presets(keys, workflow_folder()).config[REFERENCE]
+    default = merge_presets(keys, workflow_folder())[0][REFERENCE]
     templates = jinja2.Environment(
         loader=jinja2.FileSystemLoader(workflow_folder() / "resources/init"),
         undefined=jinja2.StrictUndefined,

@@ -65,7 +65,7 @@ class ProgressLine:
                 for job in event["jobs"]:
                     self.time_left.start(str(job), time.monotonic())
             case "job_finished", _:
-                self.time_left.end(str(event["job_id"]), time.monotonic())
+                self.time_left.end(str(event["job_id"]))
             case "progress", _:
                 self.done, self.total = event["done"], event["total"]
             case "job_info", _:
@@ -74,7 +74,7 @@ class ProgressLine:
                 self.reasons[rule].update([event["reason"].partition(":")[0]])
                 self.messages[rule] = message.partition(":")[0]
             case "job_error", _:
-                self.time_left.end(str(event["jobid"]), time.monotonic(), failed=True)
+                self.time_left.end(str(event["jobid"]), failed=True)
                 if event["log"]:
                     self.failed_logs[event["log"][0]] = event["log"]
             case _, "ERROR":
@@ -129,7 +129,7 @@ def _run(arguments: Namespace) -> str:
     command.need_package("snakemake", "cdspp run", command.STUDY_EXTRA)
     pairs = [word for word in arguments.snakemake if word.startswith("study=")]
     study = pairs[-1].removeprefix("study=") if pairs else ""  # Snakemake's --config
-    study = study or str(read_config(arguments.file).config.get("study"))
+    study = study or str(read_config(arguments.file)[0].get("study"))
     folder = Path("results", study)
     # With the process number, because two studies may start in the same second.
     log = Path("logs", time.strftime(f"run-%Y%m%d-%H%M%S-{os.getpid()}.log"))

@@ -20,7 +20,6 @@ from cdspp.study.files import study_command, study_file_path, workflow_folder
 
 if TYPE_CHECKING:
     from cdspp.stages.trials import TaskFiles
-    from cdspp.study.config import MergedConfig
     from cdspp.study.model import Study
 
 log = logging.getLogger(__name__)
@@ -29,8 +28,8 @@ NAMED = 3  # missing files per stage, and failures per kind, to name
 STUDY_FILES = (".yaml", ".yml", ".json")
 
 
-def read_config(files: Sequence[PathLike]) -> MergedConfig:
-    """Return the merged keys of study files, by default of config.yaml."""
+def read_config(files: Sequence[PathLike]) -> tuple[dict[str, Any], list[str]]:
+    """Return the merged keys of study files, by default of config.yaml, and notes."""
     from cdspp.study.config import merge_files, merge_presets
 
     paths = [study_file_path(file) for file in files or ["config.yaml"]]
@@ -41,11 +40,11 @@ def read_study(files: Sequence[PathLike]) -> Study:
     """Return the study of study files, by default the embedded one; log its notes."""
     from cdspp.study.config import load_study
 
-    merged = read_config(files)
-    for note in merged.notes:
+    config, notes = read_config(files)
+    for note in notes:
         log.warning("%s", note)
     data = "data" if Path("data").is_dir() else None
-    study = load_study(merged.config, workflow_folder(), data)
+    study = load_study(config, workflow_folder(), data)
     for note in study.notes:
         log.warning("%s", note)
     return study

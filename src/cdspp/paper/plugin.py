@@ -119,18 +119,18 @@ class Paper(ReportPlugin):
             for section in VARIANTS
         }
 
-    def faults(self, known: ConfigNames) -> Iterator[str]:
+    def faults(self, index: ConfigNames) -> Iterator[str]:
         """Yield unknown variants and printed benchmarks."""
         for section, variants in self.variants.items():
-            for where, entry in known.entries(section):
+            for where, entry in index.entries(section):
                 name = entry["id"]
                 if name not in variants:
                     yield unknown(f"{where}.id", name, variants)
                     continue
                 methods = entry.get("methods", variants[name]["methods"])
-                yield from run_faults(known, where, entry, methods)
+                yield from run_faults(index, where, entry, methods)
         names, seen = list(read_yaml(self.folder / "benchmarks.yaml")), set()
-        for where, entry in known.entries("benchmarks"):
+        for where, entry in index.entries("benchmarks"):
             if (name := entry.get("printed")) is None:
                 continue
             if name not in names:

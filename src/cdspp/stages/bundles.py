@@ -39,13 +39,13 @@ def unpack_bundles(files: Mapping[str, Any]) -> dict[str, Any]:
 
     Several jobs may do so concurrently. `files` are the inputs of a job by name.
     """
-    kept = {**files}
-    kept.pop("own", None)  # read from their paths
-    for bundle in map(Path, kept.pop("bundles", ())):
+    inputs = {**files}
+    inputs.pop("own", None)  # read from their paths
+    for bundle in map(Path, inputs.pop("bundles", ())):
         with tarfile.open(bundle) as archive:
             for member in archive.getmembers():
                 content = archive.extractfile(member)
                 if content is not None:
                     with atomic(bundle.parent / member.name) as part:
                         part.write_bytes(content.read())
-    return kept
+    return inputs

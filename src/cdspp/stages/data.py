@@ -4,11 +4,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from cdspp.core.errors import ConfigError
 from cdspp.core.files import read_json
 from cdspp.core.names import PathLike
 from cdspp.datasets import PublishedDataset, open_dataset
-from cdspp.datasets.base import INDEX_NAME, read_index
+from cdspp.datasets.base import read_index
 from cdspp.datasets.catalogue import check_catalogued, load_catalogue
 from cdspp.datasets.published import check_published_splits, published_labels
 from cdspp.stages.formats import LABEL_COLUMNS, write_rows
@@ -26,20 +25,17 @@ def prepare_dataset(
     `own` locates the user's files (`cdspp.datasets.own_dataset`), which stay in their
     place. DataError: the result differs from the `catalogue`.
     """
-    target = Path(output)
-    if target.name != INDEX_NAME:
-        raise ConfigError(f"{target}: the index must be named {INDEX_NAME}.")
     entries = {} if catalogue is None else load_catalogue(Path(catalogue))
     dataset = open_dataset(name, own, entries.get(name))
     if catalogue is not None and isinstance(dataset, PublishedDataset):
         # Check that the published splits can be drawn again, before features are read.
         digests = read_json(Path(catalogue).with_name("published-splits.json"))
         for role, domains in digests.get(name, {}).items():
-            for domain, stored in domains.items():
+            for domain, split_digests in domains.items():
                 where = f"data set {name}, domain {domain} as {role}"
                 labels = published_labels(dataset.entry, domain)
-                check_published_splits(where, labels, dataset.classes, stored)
-    index = dataset.prepare(target.parent)
+                check_published_splits(where, labels, dataset.classes, split_digests)
+    index = dataset.prepare(Path(output).parent)
     if own is None:
         check_catalogued(index, entries)
     elif "class" in own:

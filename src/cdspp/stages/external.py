@@ -125,8 +125,8 @@ def external_reader(
     prediction or several, or one that is not a class.
     """
     table = _read(path, (*COLUMNS, *NARROWER, "confidence"))
-    wanted = {"benchmark": benchmark, "setting": setting, "task": task}
-    for name, value in wanted.items():
+    cell = {"benchmark": benchmark, "setting": setting, "task": task}
+    for name, value in cell.items():
         if name in table:
             table = table[table[name].astype("str") == value]
     if "setting" not in table and setting != MAIN:
@@ -141,28 +141,28 @@ def external_reader(
 def _read_trial(
     predictions: pd.DataFrame, path: PathLike, trial: Trial
 ) -> tuple[dict[str, Any], list[Iteration]]:
-    here = predictions[predictions["trial"] == trial.number]
-    if here.empty:
+    rows = predictions[predictions["trial"] == trial.number]
+    if rows.empty:
         reason = f"{Path(path).name} has no predictions of trial {trial.number}"
         return {"status": "failed", "reason": reason}, []
-    here = here[here["id"].isin(trial.test_ids.tolist())]
+    rows = rows[rows["id"].isin(trial.test_ids.tolist())]
     where = f"{path}: trial {trial.number}"
-    if (twice := here["id"].duplicated()).any():
-        name = here["id"][twice].iloc[0]
+    if (is_repeated := rows["id"].duplicated()).any():
+        name = rows["id"][is_repeated].iloc[0]
         raise DataError(f"{where}: {name} is predicted more than once; keep one row.")
-    here = here.set_index("id").reindex(trial.test_ids)
-    if (without := here["predicted"].isna()).any():
-        lacking = f"{counted(int(without.sum()), 'unlabelled row')} of {len(here)}"
-        fault = f"{lacking} without a prediction, first {here.index[without][0]}"
+    rows = rows.set_index("id").reindex(trial.test_ids)
+    if (is_missing := rows["predicted"].isna()).any():
+        lacking = f"{counted(int(is_missing.sum()), 'unlabelled row')} of {len(rows)}"
+        fault = f"{lacking} without a prediction, first {rows.index[is_missing][0]}"
         expected = "Expected one for each row that cdspp export-splits lists."
         raise DataError(f"{where}: {fault}. {expected}")
-    known = {str(label) for label in [*np.asarray(trial.source.y), *trial.y]}
-    known -= {str(UNLABELLED)}
-    if unknown := set(here["predicted"]) - known:
-        expected = f"Expected {', '.join(sorted(known))}, spelt as in splits.csv."
+    classes = {str(label) for label in [*np.asarray(trial.source.y), *trial.y]}
+    classes -= {str(UNLABELLED)}
+    if unknown := set(rows["predicted"]) - classes:
+        expected = f"Expected {', '.join(sorted(classes))}, spelt as in splits.csv."
         raise DataError(f"{where}: {sorted(unknown)[0]!r} is not a class. {expected}")
-    predicted = here["predicted"].to_numpy(dtype=object)
-    confidence = here["confidence"].to_numpy(dtype=np.float64)
+    predicted = rows["predicted"].to_numpy(dtype=object)
+    confidence = rows["confidence"].to_numpy(dtype=np.float64)
     n_classes = len({*np.asarray(trial.labelled.y)})
     collapsed = find_collapse(predicted, n_classes, rows={}).kind
     return {"collapsed": collapsed}, [Iteration(1, predicted, confidence)]

@@ -130,12 +130,12 @@ def _current_record(path: PathLike, made_of: str, device: Any) -> Record | None:
     """Return the record of a fit if versions and `device`, if any, are current."""
     with suppress(DataError):
         record = formats.read_fit_record(path)
-        numeric, here = provenance.numeric_versions, provenance.versions()
-        alike = numeric(record.extra["versions"]) == numeric(here)
+        numeric_versions, here = provenance.numeric_versions, provenance.versions()
+        is_equal = numeric_versions(record.extra["versions"]) == numeric_versions(here)
         if device is not None:
-            ran_here = record.extra.get("device") == devices.PROCESSOR
-            alike = alike and ran_here == (device == devices.PROCESSOR)
-        if alike and record.made_of == made_of:
+            on_processor = record.extra.get("device") == devices.PROCESSOR
+            is_equal = is_equal and on_processor == (device == devices.PROCESSOR)
+        if is_equal and record.made_of == made_of:
             return record
     return None
 
@@ -144,24 +144,24 @@ def _write_fit(
     job_inputs: JobInputs, fit: Fit, made_of: str, inputs: Mapping[str, str]
 ) -> None:
     files = job_inputs.files
-    run: Callable[[Trial], TrialResult] = partial(_run_trial, job_inputs, fit)
+    run_trial: Callable[[Trial], TrialResult] = partial(_run_trial, job_inputs, fit)
     if "predictions" in files:
         # Not at the top: it needs pandas, which would delay each fit by a second.
         from cdspp.stages.external import external_reader
 
         key = fit_key(fit.predictions)
         places = {"benchmark": job_inputs.benchmark, "task": job_inputs.task}
-        run = external_reader(files["predictions"], setting=key.setting, **places)
-    how: dict[str, Any] = {"overlap": fit.overlap, "bridge": fit.bridge}
+        run_trial = external_reader(files["predictions"], setting=key.setting, **places)
+    reading: dict[str, Any] = {"overlap": fit.overlap, "bridge": fit.bridge}
     if method_class(fit.method).accepts_sparse:
-        how["max_dense"] = 0 if fit.bridge else MAX_DENSE
-    trials = read_trials(files, **how)
-    done = DoneTrials(fit, made_of, inputs)
+        reading["max_dense"] = 0 if fit.bridge else MAX_DENSE
+    trials = read_trials(files, **reading)
+    earlier = DoneTrials(fit, made_of, inputs)
     rows: dict[str, list[Any]] = {name: [] for name in formats.FIT_COLUMNS}
     results = []
     for trial in trials:
         read = trial.digest()
-        result = done.get(trial.number, read) or _new_trial(run, trial, read)
+        result = earlier.get(trial.number, read) or _new_trial(run_trial, trial, read)
         results.append(result[0])
         for name, values in result[1].items():
             rows[name] += values
@@ -172,17 +172,17 @@ def _write_fit(
     extra |= {"numeric_threads": job_inputs.numeric_threads}
     extra |= {"versions": provenance.versions(), "platform": provenance.hardware()}
     write_record(fit.predictions, made_of, inputs, extra)
-    done.remove_covered()
+    earlier.remove_covered()
 
 
 def _new_trial(
-    run: Callable[[Trial], TrialResult], trial: Trial, read: str
+    run_trial: Callable[[Trial], TrialResult], trial: Trial, read: str
 ) -> tuple[dict[str, Any], dict[str, list[Any]]]:
     with keep_labels(*trial.classes):  # missing labels are removed before
-        found, iterations = run(trial)
+        fields, iterations = run_trial(trial)
     n = len(trial.test_ids)
     result = {"trial": trial.number, "status": "ok", "reason": "", "collapsed": ""}
-    result |= {"crashed": False, **dict.fromkeys(provenance.USAGE), **found}
+    result |= {"crashed": False, **dict.fromkeys(provenance.USAGE), **fields}
     result |= {"rounds": len(iterations), "tested": n, "read": read}
     result["test_ids"] = provenance.ids_digest(trial.test_ids)
     rows: dict[str, list[Any]] = {name: [] for name in formats.FIT_COLUMNS}
@@ -211,42 +211,42 @@ class DoneTrials:
     """
 
     def __init__(self, fit: Fit, made_of: str, inputs: Mapping[str, str]) -> None:
-        self._own, device = Path(fit.predictions), fit.options.get("device")
-        self._ours = {*trials_of_block(self._own.stem)}
+        self._path, device = Path(fit.predictions), fit.options.get("device")
+        self._trials = {*trials_of_block(self._path.stem)}
         self._fits: dict[tuple[int, str], formats.FitFile] = {}
         for other, trials in sorted(self._blocks().items()):
-            ours = trials & self._ours
-            record = _current_record(other, made_of, device) if ours else None
+            common = trials & self._trials
+            record = _current_record(other, made_of, device) if common else None
             if not record or _shared_inputs(record.inputs) != _shared_inputs(inputs):
                 continue
             with suppress(DataError, OSError):  # damaged, or removed by another job
-                found = formats.read_fit(other)
-                sound = (each for each in found.record.trials if not each["crashed"])
-                keys = ((each["trial"], each.get("read", "")) for each in sound)
-                self._fits |= dict.fromkeys(keys, found)
+                fit_file = formats.read_fit(other)
+                valid = (each for each in fit_file.record.trials if not each["crashed"])
+                keys = ((each["trial"], each.get("read", "")) for each in valid)
+                self._fits |= dict.fromkeys(keys, fit_file)
 
-    def get(self, trial: int, read: str) -> tuple[Any, dict[str, list[Any]]] | None:
-        """Return record and rows of a trial; `read` is the digest of all its inputs."""
-        if (fit := self._fits.get((trial, read))) is None:
+    def get(self, trial: int, key: str) -> tuple[Any, dict[str, list[Any]]] | None:
+        """Return record and rows of a trial; `key` is the digest of all its inputs."""
+        if (fit := self._fits.get((trial, key))) is None:
             return None
         [result] = [each for each in fit.record.trials if each["trial"] == trial]
-        here = fit.columns["trial"] == trial
-        return result, {k: v[here].tolist() for k, v in fit.columns.items()}
+        in_trial = fit.columns["trial"] == trial
+        return result, {k: v[in_trial].tolist() for k, v in fit.columns.items()}
 
     def remove_covered(self) -> None:
         """Remove blocks that share trials with this one, if all are elsewhere."""
         blocks = self._blocks()
-        blocks.pop(self._own, None)
+        blocks.pop(self._path, None)
         # Blocks of one size share no trials, so no other job of the run needs these.
-        apart = (trials for trials in blocks.values() if not trials & self._ours)
-        covered = self._ours.union(*apart)
+        others = (trials for trials in blocks.values() if not trials & self._trials)
+        kept_trials = self._trials.union(*others)
         for path, trials in blocks.items():
-            if trials & self._ours and trials <= covered:
+            if trials & self._trials and trials <= kept_trials:
                 record_path(path).unlink(missing_ok=True)
                 path.unlink(missing_ok=True)
 
     def _blocks(self) -> dict[Path, set[int]]:
-        records = self._own.parent.glob("[0-9]*-*[0-9].json")
+        records = self._path.parent.glob("[0-9]*-*[0-9].json")
         paths = (record.with_suffix(".parquet") for record in records)
         return {path: {*trials_of_block(path.stem)} for path in paths}
 
@@ -263,14 +263,14 @@ def _run_trial(job_inputs: JobInputs, fit: Fit, trial: Trial) -> TrialResult:
     options |= fit.options
     seed = seeding.integer_seed(fit.method, *axes)
     build = partial(make_seeded, fit.method, seed, **options)
-    chosen = select_options(build, trial, state, axes, fit.grid) if fit.grid else {}
+    selection = select_options(build, trial, state, axes, fit.grid) if fit.grid else {}
     sources = state.of_all(trial.sources, trial.labelled, axes)
-    result: dict[str, Any] = {"selected": chosen} if fit.grid else {}
+    result: dict[str, Any] = {"selected": selection} if fit.grid else {}
     iterations: Sequence[Iteration] = []
     with provenance.measured() as usage, warnings.catch_warnings():
         warnings.simplefilter("ignore", CollapseWarning)  # recorded instead
         try:
-            model = fitted(partial(build, **chosen), trial, sources)
+            model = fit_sources(partial(build, **selection), trial, sources)
             _check_iterations(model.history_, trial)
             iterations, result["collapsed"] = model.history_, model.collapsed_
         except MethodFailed as failure:
@@ -281,8 +281,8 @@ def _run_trial(job_inputs: JobInputs, fit: Fit, trial: Trial) -> TrialResult:
             reason = errors.unexpected_error_text(error)
             result |= {"status": "failed", "reason": reason, "crashed": True}
             log.exception("trial %d: an unexpected error of the method", trial.number)
-    ended = result.get("status", "ok"), result.get("reason", "")
-    log.info("trial %d: %s %s (%.2f s)", trial.number, *ended, usage["seconds"])
+    outcome = result.get("status", "ok"), result.get("reason", "")
+    log.info("trial %d: %s %s (%.2f s)", trial.number, *outcome, usage["seconds"])
     if collapsed := result.get("collapsed"):
         log.warning("trial %d has collapsed: %s", trial.number, collapsed)
     return result | usage, iterations
@@ -294,8 +294,8 @@ def _check_iterations(iterations: Sequence[Iteration], trial: Trial) -> None:
         sizes = {len(entry.prediction)}
         sizes |= {n if entry.confidence is None else len(entry.confidence)}
         if sizes != {n} or not labels.issuperset(entry.prediction.tolist()):
-            each = f"one of the {len(labels)} labels for each of {n} unlabelled rows"
-            fault = f"expected {each}, but the method returned something else"
+            text = f"one of the {len(labels)} labels for each of {n} unlabelled rows"
+            fault = f"expected {text}, but the method returned something else"
             raise ValueError(f"iteration {entry.iteration}: {fault}")
 
 
@@ -332,28 +332,28 @@ def select_options(
     seed = seeding.integer_seed("selection", *axes) % 2**31
     folds = LabelledKFold(n_folds, random_state=seed)
     points = grid_options(grid)
-    right = np.zeros(len(points))
+    n_correct = np.zeros(len(points))
     for train, test in folds.split(trial.X, trial.y):
         training = replace(trial, X=trial.X[train], y=trial.y[train])
         sources = state.of_all(trial.sources, training.labelled, axes)
         for place, point in enumerate(points):
             with warnings.catch_warnings(action="ignore", category=CollapseWarning):
                 try:
-                    model = fitted(partial(build, **point), training, sources)
+                    model = fit_sources(partial(build, **point), training, sources)
                 except MethodFailed:
-                    right[place] = -np.inf
+                    n_correct[place] = -np.inf
                     continue
             hits = model.predict(trial.X[test]) == trial.y[test]
-            right[place] += np.count_nonzero(hits)
-    if np.isneginf(right).all():
+            n_correct[place] += np.count_nonzero(hits)
+    if np.isneginf(n_correct).all():
         return {}
-    own = build().get_params()
-    best = [p for p, n in zip(points, right, strict=True) if n == right.max()]
-    ours = (p for p in best if all(own[name] == value for name, value in p.items()))
+    usual = build().get_params()
+    best = [p for p, n in zip(points, n_correct, strict=True) if n == n_correct.max()]
+    ours = (p for p in best if all(usual[name] == value for name, value in p.items()))
     return next(ours, best[0])
 
 
-def fitted(
+def fit_sources(
     build: Callable[[], HeterogeneousClassifier],
     trial: Trial,
     sources: list[SourceDomain],

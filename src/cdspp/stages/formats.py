@@ -182,11 +182,10 @@ def read_csv(path: PathLike, types: Columns, remedy: str = "") -> pd.DataFrame:
     import pandas as pd
 
     try:
-        found = pd.read_csv(path, dtype="str", keep_default_na=False, encoding="utf-8")
-        if lacking := [name for name in types if name not in found]:
-            some = f"it lacks {', '.join(lacking)}"
-            raise ValueError(some if lacking != [*types] else "it has none of them")
-        return pd.DataFrame({name: _typed(found[name], types[name]) for name in types})
+        texts = pd.read_csv(path, dtype="str", keep_default_na=False, encoding="utf-8")
+        if lacking := [name for name in types if name not in texts]:
+            raise ValueError(f"it lacks {', '.join(lacking)}")
+        return pd.DataFrame({name: _typed(texts[name], types[name]) for name in types})
     except (OSError, ValueError) as error:
         what = f"a CSV file with the columns {', '.join(types)}"
         wrong = getattr(error, "strerror", None) or str(error)
@@ -238,14 +237,14 @@ def fit_recipe(seed: int, numeric_threads: int, fit: Mapping[str, Any]) -> str:
 def input_files(patterns: Mapping[str, str], key: FitKey) -> dict[str, str]:
     """Return the files of a fit by the patterns of its method and setting."""
     sources, target = task_domains(key.task)
-    found = {}
+    files_of_fit = {}
     for name, pattern in patterns.items():
         path = pattern.replace("{target}", target).replace("{block}", key.block)
-        each = sources if "{source}" in path else sources[:1]
-        for number, source in enumerate(each, start=1):
+        domains = sources if "{source}" in path else sources[:1]
+        for number, source in enumerate(domains, start=1):
             numbered = name if number == 1 else f"{name}_{number}"
-            found[numbered] = path.replace("{source}", source)
-    return found
+            files_of_fit[numbered] = path.replace("{source}", source)
+    return files_of_fit
 
 
 def input_kind(name: str) -> str:
@@ -298,38 +297,38 @@ def read_fit(
     record, columns = read_fit_record(file), read_rows(file, FIT_COLUMNS)
     fit = FitFile(file, fit_key(file), columns, record)
     _check_rows(fit)
-    known = {} if digests is None else digests
-    known[str(file)] = file_digest(file)
-    if wrong := files.fault(file, expected, known, record=record):
-        raise record_error(file, wrong)
+    digests_of_files = {} if digests is None else digests
+    digests_of_files[str(file)] = file_digest(file)
+    if reason := files.fault(file, expected, digests_of_files, record=record):
+        raise record_error(file, reason)
     return fit
 
 
 def _check_rows(fit: FitFile) -> None:
     columns = fit.columns
     results = {o["trial"]: o for o in fit.record.trials if o["rounds"] and o["tested"]}
-    if (found := np.unique(columns["trial"]).tolist()) != [*results]:
+    if (trials_of_rows := np.unique(columns["trial"]).tolist()) != [*results]:
         expected = f"expected predictions of the trials {[*results]}"
-        raise record_error(fit.path, f"{expected}, got {found}")
+        raise record_error(fit.path, f"{expected}, got {trials_of_rows}")
     for trial, result in results.items():
-        here, tested = columns["trial"] == trial, result["tested"]
-        ids = columns["id"][here]
-        iterations = rows_by_iteration(columns["iteration"][here])
+        in_trial, tested = columns["trial"] == trial, result["tested"]
+        ids = columns["id"][in_trial]
+        iterations = rows_by_iteration(columns["iteration"][in_trial])
         if len(iterations) != result["rounds"]:
             expected = f"trial {trial}: expected {result['rounds']} iterations"
             raise record_error(fit.path, f"{expected}, got {len(iterations)}")
-        checked = np.empty(0, dtype=object)
+        known_samples = np.empty(0, dtype=object)
         for number, rows in iterations.items():
             samples = ids[rows]
             # Iterations share one order, so most need no digest.
-            if np.array_equal(samples, checked):
+            if np.array_equal(samples, known_samples):
                 continue
             if len(samples) != tested or ids_digest(samples) != result["test_ids"]:
                 where = f"trial {trial}, iteration {number}"
                 expected = f"expected the {tested} test samples of the split, once each"
-                got = f"got {len(samples)} rows of {len(set(samples))} samples"
-                raise record_error(fit.path, f"{where}: {expected}, {got}")
-            checked = samples
+                count = f"got {len(samples)} rows of {len(set(samples))} samples"
+                raise record_error(fit.path, f"{where}: {expected}, {count}")
+            known_samples = samples
 
 
 def rows_by_iteration(iterations: NDArray[Any]) -> dict[int, NDArray[np.intp]]:

@@ -7,7 +7,6 @@ for every task the class of each row.
 
 from __future__ import annotations
 
-import logging
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
@@ -26,20 +25,18 @@ from cdspp.stages.formats import SCORE_COLUMNS, FitFile
 if TYPE_CHECKING:
     import pandas as pd
 
-log = logging.getLogger(__name__)
-
 UNSCORED = -1
 _CLASSES = "classes"
 
 
 def accuracies(truth: NDArray[Any], predicted: NDArray[Any]) -> tuple[float, ...]:
     """Return accuracy, balanced accuracy and mean F1, over the classes of `truth`."""
-    right = truth == predicted
+    is_correct = truth == predicted
     classes, codes = np.unique(truth, return_inverse=True)
-    sizes, hits = np.bincount(codes), np.bincount(codes, weights=right)
+    sizes, hits = np.bincount(codes), np.bincount(codes, weights=is_correct)
     given = np.array([np.count_nonzero(predicted == label) for label in classes])
     f1 = 2 * hits / (sizes + given)
-    return float(right.mean()), float((hits / sizes).mean()), float(f1.mean())
+    return float(is_correct.mean()), float((hits / sizes).mean()), float(f1.mean())
 
 
 def write_scores(
@@ -58,16 +55,15 @@ def write_scores(
     `read_fit`, or if a predicted sample has no label.
     """
     truth = {Path(path).stem: formats.labels_by_id(path) for path in labels}
-    scored: list[tuple[Any, ...]] = []
+    table: list[tuple[Any, ...]] = []
     per_sample, digests = SampleScoreWriter(truth), dict[str, str]()
     for path in fits:
         fit = formats.read_fit(path, expected and expected.of(path), digests)
-        scored += score_fit(fit, truth[task_domains(fit.key.task).target])
+        table += score_fit(fit, truth[task_domains(fit.key.task).target])
         per_sample.add(fit)
-    scored.sort(key=lambda row: row[:5])
-    log.info("scored %d rows", len(scored))
+    table.sort(key=lambda row: row[:5])
     per_sample.write(rows)
-    columns = {name: [row[k] for row in scored] for k, name in enumerate(SCORE_COLUMNS)}
+    columns = {name: [row[k] for row in table] for k, name in enumerate(SCORE_COLUMNS)}
     formats.write_rows(output, SCORE_COLUMNS, columns)
 
 
@@ -89,9 +85,9 @@ def score_fit(fit: FitFile, truth: Mapping[str, str]) -> list[tuple[Any, ...]]:
         raise DataError(f"{fit.path}: {fault} {unknown[0]}. {remedy}") from None
     predicted = np.fromiter(map(codes.__getitem__, columns["predicted"]), np.intp)
     # Unlabelled rows of a table are predicted, but not scored.
-    known = labels != UNSCORED
-    labels, predicted = labels[known], predicted[known]
-    trials, iterations = (columns[name][known] for name in ("trial", "iteration"))
+    is_labelled = labels != UNSCORED
+    labels, predicted = labels[is_labelled], predicted[is_labelled]
+    trials, iterations = (columns[name][is_labelled] for name in ("trial", "iteration"))
     key = (fit.key.setting, fit.key.task, fit.key.method)
     rows: list[tuple[Any, ...]] = []
     for result in fit.record.trials:
@@ -104,9 +100,9 @@ def score_fit(fit: FitFile, truth: Mapping[str, str]) -> list[tuple[Any, ...]]:
             continue
         by_iteration = formats.rows_by_iteration(iterations[of_trial])
         for iteration, places in by_iteration.items():
-            here = of_trial[places]
-            scores = accuracies(labels[here], predicted[here])
-            rows.append((*key, number, iteration, *state, len(here), *scores))
+            places_of_rows = of_trial[places]
+            scores = accuracies(labels[places_of_rows], predicted[places_of_rows])
+            rows.append((*key, number, iteration, *state, len(places_of_rows), *scores))
     return rows
 
 
@@ -128,15 +124,15 @@ class SampleScoreWriter:
         labels = self._labels[task_domains(key.task).target]
         cell = self._trials.setdefault((key.setting, key.task, key.method), {})
         for number in np.unique(columns["trial"]):
-            here = columns["trial"] == number
-            here &= columns["iteration"] == columns["iteration"][here].max()
-            rows = zip(columns["id"][here], columns["predicted"][here], strict=True)
+            mask = columns["trial"] == number
+            mask &= columns["iteration"] == columns["iteration"][mask].max()
+            rows = zip(columns["id"][mask], columns["predicted"][mask], strict=True)
             predicted = dict(rows)
-            right = (
+            scores = (
                 predicted[name] == label if name in predicted else UNSCORED
                 for name, label in labels.items()
             )
-            cell[int(number)] = np.fromiter(right, np.int8, len(labels))
+            cell[int(number)] = np.fromiter(scores, np.int8, len(labels))
 
     def write(self, path: PathLike) -> None:
         """Write the NPZ file."""
@@ -149,8 +145,8 @@ class SampleScoreWriter:
                 arrays[f"{_CLASSES}/{task}"] = codes.astype(np.int32)
             shape = (max(trials, default=0), len(labels))
             dense = np.full(shape, UNSCORED, dtype=np.int8)
-            for number, found in trials.items():
-                dense[number - 1] = found
+            for number, scores in trials.items():
+                dense[number - 1] = scores
             arrays[f"{setting}/{task}/{method}"] = dense
         with atomic(path) as temporary, temporary.open("wb") as stream:
             np.savez_compressed(stream, allow_pickle=False, **arrays)
@@ -183,10 +179,10 @@ class SampleScores:
 
         Rows are trials, columns are target rows; no row if the method did not run.
         """
-        found = self._arrays.get(f"{setting}/{task}/{method}")
-        if found is None:
+        scores = self._arrays.get(f"{setting}/{task}/{method}")
+        if scores is None:
             return np.empty((0, len(self.classes(task))))
-        return np.where(found == UNSCORED, np.nan, found.astype(np.float64))
+        return np.where(scores == UNSCORED, np.nan, scores.astype(np.float64))
 
 
 def vote(predictions: pd.DataFrame) -> pd.DataFrame:
@@ -203,10 +199,10 @@ def vote(predictions: pd.DataFrame) -> pd.DataFrame:
     order = ["id", "size", "predicted"]
     votes = votes.reset_index().sort_values(order, ascending=[True, False, True])
     trials = rows.groupby("id").size()
-    best = votes.drop_duplicates("id").set_index("id")
-    best = best.assign(trials=trials, agreement=best["size"] / trials)
-    voted = best.rename(columns={"mean": "confidence"}).reset_index()
-    return voted[["id", "predicted", "agreement", "trials", "confidence"]]
+    winners = votes.drop_duplicates("id").set_index("id")
+    winners = winners.assign(trials=trials, agreement=winners["size"] / trials)
+    table = winners.rename(columns={"mean": "confidence"}).reset_index()
+    return table[["id", "predicted", "agreement", "trials", "confidence"]]
 
 
 def write_predictions(
@@ -225,8 +221,8 @@ def write_predictions(
         fit = formats.read_fit(path)
         rows, task = pd.DataFrame(fit.columns), fit.key.task
         target = truth[task_domains(task).target]
-        missing = [not target.get(name) for name in rows["id"]]
-        blocks.setdefault((task, fit.key.method), []).append(rows[missing])
+        is_unlabelled = [not target.get(name) for name in rows["id"]]
+        blocks.setdefault((task, fit.key.method), []).append(rows[is_unlabelled])
     for output in map(Path, outputs):
         cell_rows = blocks[output.parent.name, output.stem]
         write_csv(output, vote(pd.concat(cell_rows, ignore_index=True)))

@@ -45,15 +45,15 @@ STATES = (names.REAL, *names.CONTROLS)
 BRIDGE_STATES = names.BRIDGE_STATES
 
 
-def _shuffled(state: str, source: SourceDomain, rng: Generator) -> SourceDomain:
+def _shuffle_bridge(state: str, source: SourceDomain, rng: Generator) -> SourceDomain:
     if state == names.SHUFFLED_COLUMNS:
-        ours, theirs = zip(*source.shared_columns, strict=True)
-        order = derangement(len(theirs), rng, f"{state} needs at least two columns")
-        shuffled = [(i, theirs[k]) for i, k in zip(ours, order, strict=True)]
+        own, partners = zip(*source.shared_columns, strict=True)
+        order = derangement(len(partners), rng, f"{state} needs at least two columns")
+        shuffled = [(i, partners[k]) for i, k in zip(own, order, strict=True)]
         return replace(source, shared_columns=shuffled)
-    ours, theirs = source.paired_rows
-    order = derangement(theirs.shape[0], rng, f"{state} needs at least two pairs")
-    return replace(source, paired_rows=(ours, theirs[order]))
+    own, partners = source.paired_rows
+    order = derangement(partners.shape[0], rng, f"{state} needs at least two pairs")
+    return replace(source, paired_rows=(own, partners[order]))
 
 
 def _matched(labelled: SourceDomain, y: NDArray[Any], rng: Generator) -> SourceDomain:
@@ -69,8 +69,8 @@ def _matched(labelled: SourceDomain, y: NDArray[Any], rng: Generator) -> SourceD
         what = f"{names.MATCHED} repeats labelled target rows of the source's classes"
         fault = "but there are none. Leave this source state out."
         raise DataError(f"{what}, {fault}")
-    chosen = np.concatenate(rows)
-    return SourceDomain(X[chosen], labels[chosen])
+    places = np.concatenate(rows)
+    return SourceDomain(X[places], labels[places])
 
 
 def bridge_states(source: SourceDomain) -> list[str]:
@@ -133,13 +133,13 @@ class SourceState:
 
         Parameters and errors are as in `of`; `axes` has the task in the third place.
         """
-        found = []
+        changed = []
         domains = names.task_domains(axes[2]).sources
         for number, (domain, source) in enumerate(zip(domains, sources, strict=True)):
-            more = (number,) if number else ()
+            axis = (number,) if number else ()
             ours = self.domain in ("", domain)
-            found.append(self.of(source, labelled, *axes, *more) if ours else source)
-        return [source for source in found if source is not None]
+            changed.append(self.of(source, labelled, *axes, *axis) if ours else source)
+        return [source for source in changed if source is not None]
 
     def of(
         self, source: SourceDomain, labelled: SourceDomain, *axes: str | int
@@ -153,8 +153,8 @@ class SourceState:
         """
         rng = generator(self.name, *axes)
         if self.name in BRIDGE_STATES:
-            return _shuffled(self.name, source, rng)
-        changed = self._changed(source, labelled, rng)
+            return _shuffle_bridge(self.name, source, rng)
+        changed = self._replace(source, labelled, rng)
         if changed is not None and self.absolute:
             changed = SourceDomain(np.abs(changed.X), changed.y)
         # With the bridge of the original source.
@@ -169,7 +169,7 @@ class SourceState:
                 bridge[PAIRS] = (bridge[PAIRS][1], bridge[PAIRS][1])
         return None if changed is None else replace(changed, **bridge)
 
-    def _changed(
+    def _replace(
         self, source: SourceDomain, labelled: SourceDomain, rng: Generator
     ) -> SourceDomain | None:
         X: Any = source.X

@@ -5,7 +5,6 @@ samples for every source and every method. Source and target roles have separate
 the file of a target holds no label of a test sample.
 """
 
-from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -14,7 +13,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cdspp.core import names
-from cdspp.core.errors import DataError
 from cdspp.core.names import PathLike, trials_of_block
 from cdspp.core.seeding import generator
 from cdspp.datasets.base import read_index
@@ -39,14 +37,14 @@ def draw_seeded(
     permutation per class is drawn whatever the numbers are, so that the rows of a
     smaller number are among those of a larger one.
     """
-    missing = np.array([label is None for label in labels], dtype=bool)
-    drawn, rest = [], [np.flatnonzero(missing)]
-    for label in np.unique(labels[~missing]):
+    is_unlabelled = np.array([label is None for label in labels], dtype=bool)
+    labelled, rest = [], [np.flatnonzero(is_unlabelled)]
+    for label in np.unique(labels[~is_unlabelled]):
         order = rng.permutation(np.flatnonzero(labels == label))
-        drawn.append(order[:per_class])
+        labelled.append(order[:per_class])
         # From the end, so that more labelled rows leave the same unlabelled ones.
         rest.append(order[per_class:][::-1][:unlabelled])
-    return np.sort(np.concatenate(drawn)), np.sort(np.concatenate(rest))
+    return np.sort(np.concatenate(labelled)), np.sort(np.concatenate(rest))
 
 
 def write_split(
@@ -67,13 +65,11 @@ def write_split(
 
     `output` receives `SPLIT_COLUMNS`; a source file has only labelled samples. The
     protocol selects `draw_seeded`, or `cdspp.datasets.published.draw_published` with
-    the order of `classes`. DataError: a target class would have no test sample.
+    the order of `classes`.
     """
     samples = formats.read_rows(labels, formats.LABEL_COLUMNS)
     ids, classes_of = samples["id"], samples["label"]
     order = np.argsort(samples["position"], kind="stable")
-    if role == "target":
-        _check_sizes(classes_of, per_class, f"{dataset}, domain {domain}")
     # As published, because some methods depend on the order of their rows.
     positions = samples["position"] if protocol == "published" else np.arange(len(ids))
     rows: dict[str, list[Any]] = {name: [] for name in formats.SPLIT_COLUMNS}
@@ -82,17 +78,17 @@ def write_split(
             rng = generator(seed, "split", dataset, domain, role, trial)
             drawn, rest = draw_seeded(classes_of, per_class, rng, unlabelled=unlabelled)
         else:
-            how: dict[str, Any] = {"class_order": classes, "unlabelled": unlabelled}
-            places = draw_published(classes_of[order], per_class, trial, **how)
+            options: dict[str, Any] = {"class_order": classes, "unlabelled": unlabelled}
+            places = draw_published(classes_of[order], per_class, trial, **options)
             drawn, rest = (order[part] for part in places)
-        used = drawn if role == names.SOURCE else np.concatenate([drawn, rest])
-        taken = used[np.argsort(positions[used], kind="stable")]
-        rows["trial"] += [trial] * len(taken)
-        rows["id"] += ids[taken].tolist()
-        rows["row"] += taken.tolist()
-        labelled = np.isin(taken, drawn)
+        rows_of_role = drawn if role == names.SOURCE else np.concatenate([drawn, rest])
+        in_order = rows_of_role[np.argsort(positions[rows_of_role], kind="stable")]
+        rows["trial"] += [trial] * len(in_order)
+        rows["id"] += ids[in_order].tolist()
+        rows["row"] += in_order.tolist()
+        labelled = np.isin(in_order, drawn)
         rows["role"] += np.where(labelled, ROLES[role], names.UNLABELLED_ROLE).tolist()
-        rows["label"] += np.where(labelled, classes_of[taken], NO_LABEL).tolist()
+        rows["label"] += np.where(labelled, classes_of[in_order], NO_LABEL).tolist()
     formats.write_rows(output, formats.SPLIT_COLUMNS, rows)
 
 
@@ -125,17 +121,9 @@ def write_test_shares(*, labels: PathLike, split: PathLike, output: PathLike) ->
     drawn = formats.read_rows(split, formats.SPLIT_COLUMNS)
     rows: dict[str, list[Any]] = {name: [] for name in formats.SHARE_COLUMNS}
     for trial in np.unique(drawn["trial"]):
-        tested = (drawn["trial"] == trial) & (drawn["role"] == names.UNLABELLED_ROLE)
-        labels_tested = np.array([truth[name] for name in drawn["id"][tested]])
+        is_tested = (drawn["trial"] == trial) & (drawn["role"] == names.UNLABELLED_ROLE)
+        labels_tested = np.array([truth[name] for name in drawn["id"][is_tested]])
         rows["trial"] += [int(trial)] * len(classes)
         rows["label"] += classes.tolist()
         rows["share"] += [float(np.mean(labels_tested == label)) for label in classes]
     formats.write_rows(output, formats.SHARE_COLUMNS, rows)
-
-
-def _check_sizes(classes: NDArray[Any], per_class: int, where: str) -> None:
-    sizes = Counter(label for label in classes.tolist() if label is not None)
-    small = [f"{name} ({n})" for name, n in sorted(sizes.items()) if n <= per_class]
-    if small:
-        fault = f"{per_class} labelled target samples per class leave no test sample"
-        raise DataError(f"{where}: {fault} in {', '.join(small)}. Lower labels.target.")

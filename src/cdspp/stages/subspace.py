@@ -79,20 +79,20 @@ def _arrays(method: str, options: Mapping[str, Any], trial: Trial) -> dict[str, 
         model.fit(trial.X, trial.y, source=trial.source)
     n_given = len(trial.source_ids) + len(trial.labelled_ids)
     # Source, labelled and unlabelled rows in the subspace of each iteration.
-    labelled = np.array([label != UNLABELLED for label in trial.y])
+    is_labelled = np.array([label != UNLABELLED for label in trial.y])
     X_source = row_normalise(np.asarray(trial.source.X, dtype=np.float64))
     X_target = row_normalise(trial.X.astype(np.float64))
     iterations = []
     for P_source, P_target in filter(None, (r.projections for r in model.history_)):
-        known = np.vstack([X_source @ P_source, X_target[labelled] @ P_target])
-        every = np.vstack([known, X_target[~labelled] @ P_target])
-        iterations.append(row_normalise(every - known.mean(axis=0)))
+        known = np.vstack([X_source @ P_source, X_target[is_labelled] @ P_target])
+        all_rows = np.vstack([known, X_target[~is_labelled] @ P_target])
+        iterations.append(row_normalise(all_rows - known.mean(axis=0)))
     views = fixed_view(iterations, anchors=n_given)
     groups = ["source", "labelled", "unlabelled"]
     ids = [trial.source_ids, trial.labelled_ids, trial.test_ids]
     group = np.repeat(groups, [len(part) for part in ids])
-    given = np.full(n_given, "")
-    predicted = [np.append(given, r.prediction.astype(str)) for r in model.history_]
+    no_labels = np.full(n_given, "")
+    predicted = [np.append(no_labels, r.prediction.astype(str)) for r in model.history_]
     return {
         "iteration": np.repeat(np.arange(1, len(views) + 1), len(group)),
         "group": np.tile(group, len(views)),

@@ -55,8 +55,8 @@ class Trial:
     @property
     def labelled(self) -> SourceDomain:
         """The labelled target rows."""
-        known = np.array([label != UNLABELLED for label in self.y])
-        return SourceDomain(self.X[known], self.y[known])
+        is_labelled = np.array([label != UNLABELLED for label in self.y])
+        return SourceDomain(self.X[is_labelled], self.y[is_labelled])
 
     @property
     def classes(self) -> set[Any]:
@@ -95,34 +95,34 @@ def read_trials(
     DataError: a file is damaged, features and splits have different samples, columns
     have no names, or there are too few paired rows.
     """
-    read = [_read_domain(files, name, max_dense) for name in source_features(files)]
-    source = read[0][0]
+    domains = [_read_domain(files, name, max_dense) for name in source_features(files)]
+    source = domains[0][0]
     target, split = _read_domain(files, "target_features", max_dense)
     shared = _shared_columns(files, source, target, bridge.get(SHARED))
     pairs = _pair_reader(files, source, target, bridge.get(PAIRS, 0))
     prior = files.get("prior")
     shares = formats.read_rows(prior, formats.SHARE_COLUMNS) if prior else {}
     for number in np.unique(split["trial"]):
-        drawn = [(each.X, _of_trial(of_source, number)) for each, of_source in read]
-        ids = tuple(left["id"] for _, left in drawn)
-        right = _of_trial(split, number)
-        labelled = right["role"] == LABELLED
+        sides = [(each.X, _of_trial(of_source, number)) for each, of_source in domains]
+        ids = tuple(left["id"] for _, left in sides)
+        target_rows = _of_trial(split, number)
+        is_labelled = target_rows["role"] == LABELLED
         if overlap == "exclude":
             sources = np.concatenate(ids).astype(str)
-            kept = labelled | ~np.isin(right["id"].astype(str), sources)
-            right = {name: values[kept] for name, values in right.items()}
-            labelled = labelled[kept]
-        paired_ids, paired = pairs(number, *ids, right["id"])
-        bridged: dict[str, Any] = {SHARED: shared, PAIRS: paired}
-        parts = [(X[left["row"]], left["label"]) for X, left in drawn]
+            kept = is_labelled | ~np.isin(target_rows["id"].astype(str), sources)
+            target_rows = {name: values[kept] for name, values in target_rows.items()}
+            is_labelled = is_labelled[kept]
+        paired_ids, paired = pairs(number, *ids, target_rows["id"])
+        bridge_parts: dict[str, Any] = {SHARED: shared, PAIRS: paired}
+        parts = [(X[left["row"]], left["label"]) for X, left in sides]
         yield Trial(
             number=int(number),
-            X=target.X[right["row"]],
-            y=np.where(labelled, right["label"], UNLABELLED),
-            test_ids=right["id"][~labelled],
-            sources=tuple(SourceDomain(*part, **bridged) for part in parts),
+            X=target.X[target_rows["row"]],
+            y=np.where(is_labelled, target_rows["label"], UNLABELLED),
+            test_ids=target_rows["id"][~is_labelled],
+            sources=tuple(SourceDomain(*part, **bridge_parts) for part in parts),
             ids_of_sources=ids,
-            labelled_ids=right["id"][labelled],
+            labelled_ids=target_rows["id"][is_labelled],
             paired_ids=paired_ids,
             prior=_of_trial(shares, number)["share"] if shares else None,
         )
@@ -151,14 +151,14 @@ def _read_domain(
 
 
 def _of_trial(split: Mapping[str, NDArray[Any]], trial: int) -> dict[str, NDArray[Any]]:
-    drawn = split["trial"] == trial
-    return {name: values[drawn] for name, values in split.items()}
+    in_trial = split["trial"] == trial
+    return {name: values[in_trial] for name, values in split.items()}
 
 
 def _shared_columns(
-    files: TaskFiles, source: Features, target: Features, wanted: Any
+    files: TaskFiles, source: Features, target: Features, pairs: Any
 ) -> list[tuple[int, int]] | None:
-    if not wanted:
+    if not pairs:
         return None
     paths = files["source_features"], files["target_features"]
     sides = []
@@ -168,16 +168,16 @@ def _shared_columns(
             view = "a view of texts or tables, without pca (bridge: {view: ...})"
             raise DataError(f"{path}: {fault}. Name {view}.")
         sides.append({name: k for k, name in enumerate(features.columns.tolist())})
-    ours, theirs = sides
-    if wanted == SAME_NAMES:
-        wanted = [(name, name) for name in ours if name in theirs]
-    named = (each for pair in wanted for each in zip(pair, sides, strict=True))
-    wrong = [f"there is no column {name!r}" for name, side in named if name not in side]
-    if wrong or not wanted:
+    source_places, target_places = sides
+    if pairs == SAME_NAMES:
+        pairs = [(name, name) for name in source_places if name in target_places]
+    named = (each for pair in pairs for each in zip(pair, sides, strict=True))
+    lost = [f"there is no column {name!r}" for name, side in named if name not in side]
+    if lost or not pairs:
         where = ", ".join(map(str, paths))
-        reason = (wrong or ["there is no named column"])[0]
+        reason = (lost or ["there is no named column"])[0]
         raise DataError(f"{where}: {reason} to share. Correct shared_columns.")
-    return [(ours[name], theirs[other]) for name, other in wanted]
+    return [(source_places[name], target_places[other]) for name, other in pairs]
 
 
 def _pair_reader(
@@ -185,23 +185,23 @@ def _pair_reader(
 ) -> Callable[..., tuple[NDArray[Any], tuple[Any, Any] | None]]:
     if not number:
         return lambda *_: (np.empty(0, object), None)
-    every = formats.read_rows(files["pairs"], formats.PAIR_COLUMNS)
+    pairs = formats.read_rows(files["pairs"], formats.PAIR_COLUMNS)
     sides = [
         (features.X, {name: row for row, name in enumerate(features.ids.tolist())})
         for features in (source, target)
     ]
 
     def read(trial: int, *taken: NDArray[Any]) -> tuple[NDArray[Any], tuple[Any, Any]]:
-        drawn = every["id"][every["trial"] == trial][:number]
-        ids = drawn.tolist()
-        known = all(name in rows for name in ids for _, rows in sides)
-        apart = all({*ids}.isdisjoint(names) for names in taken)
-        if len(ids) < number or not known or not apart:
+        ids_of_trial = pairs["id"][pairs["trial"] == trial][:number]
+        ids = ids_of_trial.tolist()
+        are_known = all(name in rows for name in ids for _, rows in sides)
+        are_separate = all({*ids}.isdisjoint(names) for names in taken)
+        if len(ids) < number or not are_known or not are_separate:
             expected = f"{number} paired rows in both views and in no split"
             fault = f"trial {trial}: expected {expected}, got {len(ids)}"
             remedy = "Delete it and run the study again, or lower paired_rows."
             raise DataError(f"{files['pairs']}, {fault}. {remedy}")
-        ours, theirs = (X[[rows[name] for name in ids]] for X, rows in sides)
-        return drawn, (ours, theirs)
+        X_source, X_target = (X[[rows[name] for name in ids]] for X, rows in sides)
+        return ids_of_trial, (X_source, X_target)
 
     return read

@@ -12,6 +12,7 @@ from cdspp.core.discovery import did_you_mean
 from cdspp.core.errors import ConfigError, DataError
 from cdspp.core.labels import no_common_class
 from cdspp.datasets.catalogue import published_spec
+from cdspp.features.base import WordExtractor
 from cdspp.methods import available, method_class, option_defaults
 from cdspp.methods.bridge import PAIRS, SHARED
 from cdspp.stages.source_states import SourceState
@@ -23,34 +24,34 @@ VIEWS = ("source_view", "target_view")
 DIFFERENCES = ("source", "options", "labels", "overlap")
 
 
-def cross_faults(known: ConfigNames, plugins: Sequence[ReportPlugin]) -> list[str]:
+def cross_faults(index: ConfigNames, plugins: Sequence[ReportPlugin]) -> list[str]:
     """Return all faults; plug-ins check their own keys."""
-    settings, curves = known.entries("settings"), known.entries("curves")
-    shared = known.config["study"] in ("features", "labels", "codebooks")
+    settings, curves = index.entries("settings"), index.entries("curves")
+    taken = index.config["study"] in ("features", "labels", "codebooks")
     return [
-        *["study: all studies share a folder of this name; choose another."] * shared,
-        *_repeated_ids(known),
-        *_view_faults(known),
-        *_weight_faults(known),
-        *_benchmark_faults(known),
-        *_method_faults(known),
-        *_role_faults(known),
-        *(fault for entry in settings for fault in _setting_faults(known, *entry)),
-        *(fault for entry in curves for fault in _curve_faults(known, *entry)),
-        *(fault for plugin in plugins for fault in plugin.faults(known)),
+        *["study: all studies share a folder of this name; choose another."] * taken,
+        *_repeated_ids(index),
+        *_view_faults(index),
+        *_weight_faults(index),
+        *_benchmark_faults(index),
+        *_method_faults(index),
+        *_role_faults(index),
+        *(fault for entry in settings for fault in _setting_faults(index, *entry)),
+        *(fault for entry in curves for fault in _curve_faults(index, *entry)),
+        *(fault for plugin in plugins for fault in plugin.faults(index)),
     ]
 
 
-def _repeated_ids(known: ConfigNames) -> Faults:
+def _repeated_ids(index: ConfigNames) -> Faults:
     for section in ("datasets", "views", "benchmarks", "methods", "settings", "curves"):
-        counts = Counter(entry["id"] for _, entry in known.entries(section))
+        counts = Counter(entry["id"] for _, entry in index.entries(section))
         for name, count in sorted(counts.items()):
             if count > 1:
                 yield f"{section}: the id {name!r} occurs more than once."
 
 
-def _view_faults(known: ConfigNames) -> Faults:
-    for where, view in known.entries("views"):
+def _view_faults(index: ConfigNames) -> Faults:
+    for where, view in index.entries("views"):
         extractor = view["extractor"]
         try:
             needs_view = features.extractor_class(extractor).kind == "view"
@@ -67,21 +68,21 @@ def _view_faults(known: ConfigNames) -> Faults:
             yield f"{where}: {extractor} needs the key view, the view it reduces."
         elif not needs_view and "view" in view:
             yield f"{where}.view: {extractor} reads files, not a view; remove it."
-        elif needs_view and view["view"] not in known.views:
-            yield from known.missing(f"{where}.view", "views", view["view"])
-        elif needs_view and known.root(view["id"]) is None:
+        elif needs_view and view["view"] not in index.views:
+            yield from index.missing(f"{where}.view", "views", view["view"])
+        elif needs_view and index.root(view["id"]) is None:
             yield f"{where}.view: the views are based on each other in a circle."
 
 
-def _weight_faults(known: ConfigNames) -> Faults:
-    lost: dict[str, str] = {}
-    for where, view in known.entries("views"):
+def _weight_faults(index: ConfigNames) -> Faults:
+    places: dict[str, str] = {}
+    for where, view in index.entries("views"):
         for options in _options_by_domain(view) if _extractor(view) else ():
             path = options.get("weights", names.UNTRAINED)
             own = isinstance(path, str) and path != names.UNTRAINED
             if own and not features.pretrained_network(view["extractor"], options):
-                lost.setdefault(path, where)
-    for path, where in lost.items():
+                places.setdefault(path, where)
+    for path, where in places.items():
         if not os.path.isfile(path):
             others = "or random, or IMAGENET1K_V1, which is fetched"
             expected = f"the path of a state dict, from the folder of the run; {others}"
@@ -98,42 +99,42 @@ def _extractor(view: Config) -> type[features.Extractor] | None:
 def _options_by_domain(view: Config) -> Iterator[dict[str, Any]]:
     """Yield the options of a view for each domain with its own values."""
     options = view.get("options", {})
-    named = [value for value in options.values() if isinstance(value, Mapping)]
-    for domain in dict.fromkeys(d for value in named for d in value) or [None]:
+    mappings = [value for value in options.values() if isinstance(value, Mapping)]
+    for domain in dict.fromkeys(d for value in mappings for d in value) or [None]:
         yield {
             key: value.get(domain) if isinstance(value, Mapping) else value
             for key, value in options.items()
         }
 
 
-def _benchmark_faults(known: ConfigNames) -> Faults:
-    for where, entry in known.entries("benchmarks"):
+def _benchmark_faults(index: ConfigNames) -> Faults:
+    for where, entry in index.entries("benchmarks"):
         for key in VIEWS:
-            yield from known.missing(f"{where}.{key}", "views", entry[key])
+            yield from index.missing(f"{where}.{key}", "views", entry[key])
         left_out, dataset = entry.get("leave_out", []), entry["dataset"]
         yield from unknown_of(f"{where}.leave_out", left_out, available())
-        if dataset not in known.datasets:
-            yield from known.missing(f"{where}.dataset", "datasets", dataset)
+        if dataset not in index.datasets:
+            yield from index.missing(f"{where}.dataset", "datasets", dataset)
             continue
-        for key in VIEWS if all(known.root(entry[key]) for key in VIEWS) else ():
-            yield from _kind_faults(known, where, entry, key)
-            yield from _value_faults(known, where, entry, key)
-        yield from _domain_faults(known, where, entry)
-        yield from _class_faults(known, where, entry)
+        for key in VIEWS if all(index.root(entry[key]) for key in VIEWS) else ():
+            yield from _kind_faults(index, where, entry, key)
+            yield from _value_faults(index, where, entry, key)
+        yield from _domain_faults(index, where, entry)
+        yield from _class_faults(index, where, entry)
         if "bridge" in entry:
-            yield from _bridge_faults(known, f"{where}.bridge", entry)
-        yield from known.size_faults(f"{where}.labels", entry, entry["labels"])
+            yield from _bridge_faults(index, f"{where}.bridge", entry)
+        yield from index.size_faults(f"{where}.labels", entry, entry["labels"])
 
 
-def _domains_of(known: ConfigNames, entry: Config, key: str) -> tuple[str, ...]:
-    tasks = task_names(entry, known.datasets[entry["dataset"]].class_sizes)
+def _domains_of(index: ConfigNames, entry: Config, key: str) -> tuple[str, ...]:
+    tasks = task_names(entry, index.datasets[entry["dataset"]].class_sizes)
     return names.role_domains(tasks)[key.removesuffix("_view")]
 
 
-def _kind_faults(known: ConfigNames, where: str, entry: Config, key: str) -> Faults:
-    dataset = known.datasets[entry["dataset"]]
-    root = known.views.get(known.root(entry[key]) or "")
-    if root is None or (found := _extractor(root)) is None:
+def _kind_faults(index: ConfigNames, where: str, entry: Config, key: str) -> Faults:
+    dataset = index.datasets[entry["dataset"]]
+    root = index.views.get(index.root(entry[key]) or "")
+    if root is None or (extractor := _extractor(root)) is None:
         return
     options, place = root.get("options", {}), f"{where}.{key}"
     if root["extractor"] == PUBLISHED:
@@ -141,170 +142,174 @@ def _kind_faults(known: ConfigNames, where: str, entry: Config, key: str) -> Fau
         if name not in published:
             yield unknown(f"{place}: published features", name, published)
             return
-        for domain in _domains_of(known, entry, key):
+        for domain in _domains_of(index, entry, key):
             if published_spec(dataset.entry, name, domain) is None:
                 yield f"{place}: {name} is not published for domain {domain}."
         return
-    if found.kind not in {"view", dataset.kind}:
+    if extractor.kind not in {"view", dataset.kind}:
         text = f"{dataset.identifier} has {dataset.kind}"
-        yield f"{place}: {root['extractor']} reads {found.kind}, but {text}."
-    if (domain := options.get("codebook_domain")) is not None:
-        domains = dataset.class_sizes
-        yield from unknown_of(f"{place}: codebook_domain", [str(domain)], domains)
+        yield f"{place}: {root['extractor']} reads {extractor.kind}, but {text}."
+    if issubclass(extractor, WordExtractor):
+        domain, domains = options.get("codebook_domain"), dataset.class_sizes
+        if domain is None:
+            expected = f"codebook_domain, one of {', '.join(domains)}"
+            yield f"{place}: {root['extractor']} needs the option {expected}."
+        else:
+            yield from unknown_of(f"{place}: codebook_domain", [str(domain)], domains)
 
 
-def _value_faults(known: ConfigNames, where: str, entry: Config, key: str) -> Faults:
-    domains = _domains_of(known, entry, key)
+def _value_faults(index: ConfigNames, where: str, entry: Config, key: str) -> Faults:
+    domains = _domains_of(index, entry, key)
     name: str | None = entry[key]
-    while name in known.views:
-        for option, value in known.views[name].get("options", {}).items():
+    while name in index.views:
+        for option, value in index.views[name].get("options", {}).items():
             for domain in domains if isinstance(value, Mapping) else ():
                 if domain not in value:
                     text = f"option {option} of view {name} has no value for domain"
                     yield f"{where}.{key}: {text} {domain}."
-        name = known.views[name].get("view")
+        name = index.views[name].get("view")
 
 
-def _domain_faults(known: ConfigNames, where: str, entry: Config) -> Faults:
-    domains = known.datasets[entry["dataset"]].class_sizes
+def _domain_faults(index: ConfigNames, where: str, entry: Config) -> Faults:
+    domains = index.datasets[entry["dataset"]].class_sizes
     tasks = task_names(entry, domains)
     for task in tasks:
         sources, target = names.task_domains(task)
-        every = dict.fromkeys((*sources, target))
-        yield from unknown_of(f"{where}.tasks: {task}: domain", every, domains)
-        if names.several_sources(task) and len(every) <= len(sources):
+        task_domains = dict.fromkeys((*sources, target))
+        yield from unknown_of(f"{where}.tasks: {task}: domain", task_domains, domains)
+        if names.several_sources(task) and len(task_domains) <= len(sources):
             remedy = "name every source once, and the target only as the target"
             yield f"{where}.tasks: {task}: {remedy}."
-    shown = [task for task in tasks if not names.several_sources(task)]
-    if not shown:
+    showcases = [task for task in tasks if not names.several_sources(task)]
+    if not showcases:
         yield f"{where}.tasks: expected a task with one source, to be the showcase."
-    elif entry.get("showcase", shown[0]) not in shown:
-        yield unknown(f"{where}.showcase", entry["showcase"], shown)
+    elif entry.get("showcase", showcases[0]) not in showcases:
+        yield unknown(f"{where}.showcase", entry["showcase"], showcases)
 
 
-def _class_faults(known: ConfigNames, where: str, entry: Config) -> Faults:
+def _class_faults(index: ConfigNames, where: str, entry: Config) -> Faults:
     domains = {}
-    for name, sizes in known.datasets[entry["dataset"]].class_sizes.items():
+    for name, sizes in index.datasets[entry["dataset"]].class_sizes.items():
         domains[name] = [label for label, size in sizes.items() if size]
     for task in task_names(entry, domains):
-        both: dict[str, list[str]] = {}
+        sides: dict[str, list[str]] = {}
         sources, target = names.task_domains(task)
         for side in (sources, (target,)):
             found = (label for name in side for label in domains.get(name, []))
-            both["+".join(side)] = list(dict.fromkeys(found))
-        if all(map(len, both.values())):
-            yield from (f"{where}.tasks: {task}: {x}" for x in no_common_class(both))
-        for name, labels in both.items():
+            sides["+".join(side)] = list(dict.fromkeys(found))
+        if all(map(len, sides.values())):
+            yield from (f"{where}.tasks: {task}: {x}" for x in no_common_class(sides))
+        for name, labels in sides.items():
             if len(labels) == 1:
                 text = f"domain {name} has only the class {labels[0]}. Add rows of"
                 yield f"{where}.tasks: {task}: {text} another, or remove the task."
 
 
-def _bridge_faults(known: ConfigNames, where: str, entry: Config) -> Faults:
-    bridge, dataset = entry["bridge"], known.datasets[entry["dataset"]]
+def _bridge_faults(index: ConfigNames, where: str, entry: Config) -> Faults:
+    bridge, dataset = entry["bridge"], index.datasets[entry["dataset"]]
     if not {SHARED, PAIRS} & {*bridge}:
         yield f"{where}: nothing is shared; give {SHARED} or {PAIRS}."
     if "view" in bridge:
-        chosen = {**entry, **dict.fromkeys(VIEWS, bridge["view"])}
-        if bridge["view"] not in known.views:
-            yield from known.missing(f"{where}.view", "views", bridge["view"])
+        bridge_entry = {**entry, **dict.fromkeys(VIEWS, bridge["view"])}
+        if bridge["view"] not in index.views:
+            yield from index.missing(f"{where}.view", "views", bridge["view"])
             return
-        for key in VIEWS if known.root(bridge["view"]) else ():
-            for fault in _kind_faults(known, where, chosen, key):
+        for key in VIEWS if index.root(bridge["view"]) else ():
+            for fault in _kind_faults(index, where, bridge_entry, key):
                 yield fault.replace(key, "view", 1)
-    used = dict.fromkeys(bridge.get("view", entry[key]) for key in VIEWS)
-    for name in used if SHARED in bridge else ():
-        view = known.views.get(name, {})
-        found = _extractor(view) if view else None
-        if found and (not found.names_columns or view.get("scale") == names.PCA):
+    views = dict.fromkeys(bridge.get("view", entry[key]) for key in VIEWS)
+    for name in views if SHARED in bridge else ():
+        view = index.views.get(name, {})
+        kind = _extractor(view) if view else None
+        if kind and (not kind.names_columns or view.get("scale") == names.PCA):
             fault = f"the columns of view {name} ({view['extractor']}) have no names"
             remedy = "give one of texts or tables, without pca: view: ..."
             yield f"{where}.{SHARED}: {fault}; {remedy}"
-    if (wanted := bridge.get(PAIRS, 0)) > dataset.paired:
-        text = f"{wanted} requested, but {dataset.identifier} has {dataset.paired}"
+    if (n_pairs := bridge.get(PAIRS, 0)) > dataset.paired:
+        text = f"{n_pairs} requested, but {dataset.identifier} has {dataset.paired}"
         yield f"{where}.{PAIRS}: {text}."
 
 
-def _method_faults(known: ConfigNames) -> Faults:
-    for where, method in known.entries("methods"):
+def _method_faults(index: ConfigNames) -> Faults:
+    for where, method in index.entries("methods"):
         name = method["id"]
         if name not in available():
             if "class" not in method:  # otherwise reported already
                 yield unknown(f"{where}.id", name, available())
             continue
-        found, options = method_class(name), method.get("options", {})
-        yield from _bridge_use_faults(known, where, method)
+        cls, options = method_class(name), method.get("options", {})
+        yield from _bridge_use_faults(index, where, method)
         yield from _option_faults(f"{where}.options", name, options)
         grid = method.get("grid", {})
-        if grid and found.transductive:
+        if grid and cls.transductive:
             fault = "but selection predicts held-out rows; remove the key"
             what = f"method {name} labels only the rows of its fit"
             yield f"{where}.grid: {what}, {fault}."
         for option, value in ((o, v) for o in grid for v in grid[o]):
             yield from _option_faults(f"{where}.grid", name, {option: value})
         states = method.get("states", [])
-        if "states" in method and not found.uses_source:
+        if "states" in method and not cls.uses_source:
             yield f"{where}.states: method {name} uses no source; remove the key."
-        yield from unknown_of(f"{where}.states", states, known.states)
-        yield from run_faults(known, where, method, ())
-        yield from _own_view_faults(known, where, method)
+        yield from unknown_of(f"{where}.states", states, index.states)
+        yield from run_faults(index, where, method, ())
+        yield from _own_view_faults(index, where, method)
         if "prior_file" in method and "prior" not in option_defaults(name):
             yield f"{where}.prior_file: method {name} has no option prior."
 
 
-def _own_view_faults(known: ConfigNames, where: str, method: Config) -> Faults:
-    given, place = method.get("source_view", {}), f"{where}.source_view"
-    own = dict.fromkeys(known.ran(method), given) if isinstance(given, str) else given
-    for name, view in own.items():
-        entry = {**known.benchmarks.get(name, {}), "source_view": view}
-        if name not in known.benchmarks:
-            yield from known.missing(place, "benchmarks", name)
-        elif view not in known.views:
-            yield from known.missing(place, "views", view)
-        elif known.root(view) and entry.get("dataset") in known.datasets:
-            yield from _kind_faults(known, where, entry, "source_view")
+def _own_view_faults(index: ConfigNames, where: str, method: Config) -> Faults:
+    value, place = method.get("source_view", {}), f"{where}.source_view"
+    views = dict.fromkeys(index.ran(method), value) if isinstance(value, str) else value
+    for name, view in views.items():
+        entry = {**index.benchmarks.get(name, {}), "source_view": view}
+        if name not in index.benchmarks:
+            yield from index.missing(place, "benchmarks", name)
+        elif view not in index.views:
+            yield from index.missing(place, "views", view)
+        elif index.root(view) and entry.get("dataset") in index.datasets:
+            yield from _kind_faults(index, where, entry, "source_view")
 
 
 def _option_faults(where: str, method: str, options: Config) -> Faults:
-    known = option_defaults(method)
-    foreign = [option for option in options if option not in known]
-    for option in foreign:
-        near = did_you_mean(option, known)
-        yield f"{where}: method {method} has no option {option!r}{near}"
-    for option in options.keys() & known:  # YAML reads yes as true
-        if isinstance(options[option], bool) and type(known[option]) in (int, float):
+    defaults = option_defaults(method)
+    unknown_options = [option for option in options if option not in defaults]
+    for option in unknown_options:
+        hint = did_you_mean(option, defaults)
+        yield f"{where}: method {method} has no option {option!r}{hint}"
+    for option in options.keys() & defaults:  # YAML reads yes as true
+        if isinstance(options[option], bool) and type(defaults[option]) in (int, float):
             yield f"{where}.{option}: expected a number, got {options[option]}."
-    if not foreign:
+    if not unknown_options:
         try:
             method_class(method)(**options)._validate_params()
         except ValueError as error:
             yield f"{where}: {error}"
 
 
-def _bridge_use_faults(known: ConfigNames, where: str, method: Config) -> Faults:
+def _bridge_use_faults(index: ConfigNames, where: str, method: Config) -> Faults:
     usable = method_class(method["id"]).bridges
-    chosen = method.get("bridges", usable)
-    yield from unknown_of(f"{where}.bridges", chosen, usable)
-    ran = (known.benchmarks.get(name, {}) for name in known.ran(method))
-    lacks = not any({*chosen} & {*entry.get("bridge", {})} for entry in ran)
-    if chosen and lacks:
-        used = f"{method['id']} uses {' and '.join(sorted(chosen))}"
+    parts = method.get("bridges", usable)
+    yield from unknown_of(f"{where}.bridges", parts, usable)
+    benchmarks = (index.benchmarks.get(name, {}) for name in index.ran(method))
+    is_idle = not any({*parts} & {*entry.get("bridge", {})} for entry in benchmarks)
+    if parts and is_idle:
+        used = f"{method['id']} uses {' and '.join(sorted(parts))}"
         fault = "which no benchmark offers; add them to one: bridge: {...}."
         yield f"{where}.id: {used}, {fault}"
 
 
-def _role_faults(known: ConfigNames) -> Faults:
-    if not known.methods.keys() <= set(available()):
+def _role_faults(index: ConfigNames) -> Faults:
+    if not index.methods.keys() <= set(available()):
         return  # unknown methods are reported first
     for role in (names.REFERENCE, names.BASELINE):
-        name = known.config.get(role)
-        if name is not None and name not in known.methods:
-            yield from known.missing(role, "methods", name)
+        name = index.config.get(role)
+        if name is not None and name not in index.methods:
+            yield from index.missing(role, "methods", name)
         elif role == names.REFERENCE and name and not method_class(name).uses_source:
             yield f"{role}: {name} uses no source; name a method that does."
 
 
-def _setting_faults(known: ConfigNames, where: str, setting: Config) -> Faults:
+def _setting_faults(index: ConfigNames, where: str, setting: Config) -> Faults:
     if not {*DIFFERENCES} & {*setting}:
         yield f"{where}: equals the main setting; give one of {', '.join(DIFFERENCES)}."
     try:
@@ -312,22 +317,22 @@ def _setting_faults(known: ConfigNames, where: str, setting: Config) -> Faults:
     except ValueError as error:
         yield f"{where}.source: {error}"
     domain = setting.get("source", {}).get("domain")
-    tasks = known.tasks(known.ran(setting))
+    tasks = index.tasks(index.ran(setting))
     if domain is not None and tasks is not None:
         sources = names.role_domains(tasks)["source"]
         yield from unknown_of(f"{where}.source.domain", [domain], sources)
-    yield from run_faults(known, where, setting, setting["methods"])
-    for name in _runnable(known, setting["methods"]):
+    yield from run_faults(index, where, setting, setting["methods"])
+    for name in _runnable(index, setting["methods"]):
         yield from _option_faults(f"{where}.options", name, setting.get("options", {}))
-    for name in known.ran(setting) if "labels" in setting else ():
-        if known.domains(name) is not None:
-            entry, labels = known.benchmarks[name], setting["labels"]
-            yield from known.size_faults(f"{where}.labels", entry, labels)
+    for name in index.ran(setting) if "labels" in setting else ():
+        if index.domains(name) is not None:
+            entry, labels = index.benchmarks[name], setting["labels"]
+            yield from index.size_faults(f"{where}.labels", entry, labels)
 
 
-def _curve_faults(known: ConfigNames, where: str, curve: Config) -> Faults:
-    yield from run_faults(known, where, curve, curve["methods"])
-    parameter, methods = curve["parameter"], _runnable(known, curve["methods"])
+def _curve_faults(index: ConfigNames, where: str, curve: Config) -> Faults:
+    yield from run_faults(index, where, curve, curve["methods"])
+    parameter, methods = curve["parameter"], _runnable(index, curve["methods"])
     counts = parameter in (names.LABELS, PAIRS)
     for value in curve["values"]:
         for name in methods:
@@ -340,46 +345,46 @@ def _curve_faults(known: ConfigNames, where: str, curve: Config) -> Faults:
 
 
 def run_faults(
-    known: ConfigNames, where: str, entry: Config, methods: Collection[str]
+    index: ConfigNames, where: str, entry: Config, methods: Collection[str]
 ) -> Faults:
     """Yield faults of the named methods, benchmarks and tasks."""
-    chosen, tasks = known.ran(entry), entry.get("tasks", [])
-    yield from known.missing(f"{where}.methods", "methods", *methods)
-    yield from known.missing(f"{where}.benchmarks", "benchmarks", *chosen)
+    benchmarks, tasks = index.ran(entry), entry.get("tasks", [])
+    yield from index.missing(f"{where}.methods", "methods", *methods)
+    yield from index.missing(f"{where}.benchmarks", "benchmarks", *benchmarks)
     for name in methods:
-        runs_on = known.methods.get(name, {}).get("benchmarks", chosen)
-        if not {*runs_on} & {*chosen}:
+        runs_on = index.methods.get(name, {}).get("benchmarks", benchmarks)
+        if not {*runs_on} & {*benchmarks}:
             text = f"runs only on {', '.join(runs_on)}, but the setting on"
-            yield f"{where}.methods: {name} {text} {', '.join(chosen)}."
-    there = known.tasks(chosen)
-    if there is not None and not isinstance(tasks, int):
-        yield from unknown_of(f"{where}.tasks", tasks, there)
+            yield f"{where}.methods: {name} {text} {', '.join(benchmarks)}."
+    existing = index.tasks(benchmarks)
+    if existing is not None and not isinstance(tasks, int):
+        yield from unknown_of(f"{where}.tasks", tasks, existing)
 
 
-def _runnable(known: ConfigNames, methods: Iterable[str]) -> list[str]:
-    return [n for n in methods if n in known.methods and n in available()]
+def _runnable(index: ConfigNames, methods: Iterable[str]) -> list[str]:
+    return [n for n in methods if n in index.methods and n in available()]
 
 
-def external_faults(known: ConfigNames, settings: Collection[str]) -> Faults:
+def external_faults(index: ConfigNames, settings: Collection[str]) -> Faults:
     """Yield tasks, trials and the like of external predictions that a study lacks."""
     # Not at the top: it needs pandas, and few studies have predictions.
     from cdspp.stages.external import external_places
 
-    for place, method in known.entries("methods"):
+    for place, method in index.entries("methods"):
         if "predictions" not in method:
             continue
         where = f"{place}.predictions"
         try:
-            found = external_places(method["predictions"])
+            places = external_places(method["predictions"])
         except DataError as error:
             yield f"{where}: {error}"
             continue
-        benchmarks = [b for b in known.ran(method) if b in known.benchmarks]
-        asked = {"tasks": found["task"], "benchmarks": benchmarks}
-        yield from run_faults(known, where, asked, ())
-        trials, there = max(found["trial"], default=1), known.config["trials"]
-        if trials > there:
-            yield f"{where}.trials: {trials} is more than the study's {there} trials."
+        benchmarks = [b for b in index.ran(method) if b in index.benchmarks]
+        selection = {"tasks": places["task"], "benchmarks": benchmarks}
+        yield from run_faults(index, where, selection, ())
+        trials, most = max(places["trial"], default=1), index.config["trials"]
+        if trials > most:
+            yield f"{where}.trials: {trials} is more than the study's {most} trials."
         place = f"{where}.benchmark"
-        yield from known.missing(place, "benchmarks", *found["benchmark"])
-        yield from unknown_of(f"{where}.setting", found["setting"], settings)
+        yield from index.missing(place, "benchmarks", *places["benchmark"])
+        yield from unknown_of(f"{where}.setting", places["setting"], settings)

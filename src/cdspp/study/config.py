@@ -8,7 +8,7 @@ from contextlib import suppress
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -43,9 +43,8 @@ from cdspp.study.model import (
 )
 from cdspp.study.plugins import ConfigNames, ReportPlugin, plugin_classes
 
-__all__ = ["MergedConfig", "load_study", "merge_files", "merge_presets"]
+__all__ = ["load_study", "merge_files", "merge_presets"]
 
-RUNS = ("settings", "curves", "deviations", "choices")  # sections that name methods
 EMBEDDED = "embedded"  # the study of config.yaml, as a preset
 EXTERNAL_KEYS = ("display_name", "kind", "seconds", "preprocessing")
 # Keys of a method that the study fits itself.
@@ -57,58 +56,50 @@ NAME_A_PRESET = (
 )
 
 
-class MergedConfig(NamedTuple):
-    """A configuration, and notes for the user."""
-
-    config: Config
-    notes: tuple[str, ...] = ()
-
-
-def merge_presets(own: Config, folder: PathLike) -> MergedConfig:
+def merge_presets(study: Config, folder: PathLike) -> tuple[dict[str, Any], list[str]]:
     """Merge the keys of a study over those of the presets that it names, and defaults.
 
-    `folder` has ``config.yaml`` and ``resources/presets``. ConfigError: no such preset.
+    Returns the configuration, and notes for the user. `folder` has ``config.yaml`` and
+    ``resources/presets``. ConfigError: no such preset.
     """
-    shipped = sorted(Path(folder, "resources/presets").glob("*.yaml"))
-    files = {file.stem: file for file in shipped}
+    paths = sorted(Path(folder, "resources/presets").glob("*.yaml"))
+    files = {file.stem: file for file in paths}
     defaults = merge_files([files.pop("default")])
     files[EMBEDDED] = Path(folder, "config.yaml")
-    named = own.get("preset", [])
-    named = named if isinstance(named, list) else [named]
-    for name in named:
+    preset_names = study.get("preset", [])
+    preset_names = preset_names if isinstance(preset_names, list) else [preset_names]
+    for name in preset_names:
         if name not in list(files):
             hint = f"{did_you_mean(name, files)} There are {', '.join(files)}."
             raise ConfigError(f"preset: unknown name {name!r}{hint}")
-    preset = merge_files([files[name] for name in named])
+    preset = merge_files([files[name] for name in preset_names])
     preset.pop("study", None)
-    merged = _merged(_merged(defaults, preset), own)
-    config = {key: merged[key] for key in (*own, *merged)}  # keys of the file first
+    merged = _merge(_merge(defaults, preset), study)
+    config = {key: merged[key] for key in (*study, *merged)}  # keys of the file first
     for key in ("methods", "add"):  # entries may be plain names
         if isinstance(entries := config.get(key), list):
             config[key] = [{"id": x} if isinstance(x, str) else x for x in entries]
     methods = config.get("methods")
     if isinstance(methods, list) and isinstance(config.get("add"), list):
-        config["methods"] = methods = _with_added(methods, config.pop("add"))
-    known = set(map(_name, methods)) if isinstance(methods, list) else set()
+        config["methods"] = methods = _add_methods(methods, config.pop("add"))
+    method_ids = set(map(_name, methods)) if isinstance(methods, list) else set()
     notes = []
-    if REFERENCE not in own and (name := _own_reference(own)):
+    if REFERENCE not in study and (name := _own_reference(study)):
         config[REFERENCE] = name
         notes.append(f"reference: by default, the study's own class {name}.")
     for role in (REFERENCE, BASELINE):  # by default one of the study's methods
-        if role not in own and config[role] not in known:
+        if role not in study and config[role] not in method_ids:
             del config[role]
-    if replaced := [key for key in preset if key in own]:
-        left = [key for key in RUNS if preset.get(key) and key not in own]
-        kept = f", and keeps {', '.join(left)}" if left else ""
-        text = f"{', '.join(replaced)} of the preset {', '.join(named)}{kept}."
+    if common_keys := [key for key in preset if key in study]:
+        text = f"{', '.join(common_keys)} of the preset {', '.join(preset_names)}."
         notes.append(f"The study replaces {text}")
-    return MergedConfig(config, tuple(notes))
+    return config, notes
 
 
 def _own_reference(own: Config) -> str:
     """Return the study's first method that is a class of its own with a source."""
-    given = [own[key] for key in ("methods", "add") if isinstance(own.get(key), list)]
-    for entry in chain(*given):
+    lists = [own[key] for key in ("methods", "add") if isinstance(own.get(key), list)]
+    for entry in chain(*lists):
         match entry:
             case {"id": str(name), "class": str(place)}:
                 with suppress(ConfigError, ValueError):  # reported by `load_study`
@@ -117,12 +108,12 @@ def _own_reference(own: Config) -> str:
     return ""
 
 
-def _with_added(methods: list[Any], added: list[Any]) -> list[Any]:
+def _add_methods(methods: list[Any], additions: list[Any]) -> list[Any]:
     """Return methods followed by others, which replace methods of the same name."""
-    known = {*map(_name, methods)} - {""}
-    others = {name: entry for entry in added if (name := _name(entry)) in known}
-    found = [others.get(_name(entry), entry) for entry in methods]
-    return found + [entry for entry in added if _name(entry) not in known]
+    ids = {*map(_name, methods)} - {""}
+    replacements = {name: entry for entry in additions if (name := _name(entry)) in ids}
+    merged = [replacements.get(_name(entry), entry) for entry in methods]
+    return merged + [entry for entry in additions if _name(entry) not in ids]
 
 
 def _name(entry: Any) -> str:
@@ -130,29 +121,29 @@ def _name(entry: Any) -> str:
     return name if isinstance(name, str) else ""
 
 
-def merge_files(files: Paths, more: Config | None = None) -> dict[str, Any]:
+def merge_files(files: Paths, overrides: Config | None = None) -> dict[str, Any]:
     """Merge the keys of YAML files, and more, as Snakemake does: the last one wins.
 
     ConfigError names a file that is not YAML, or has no mapping of keys.
     """
-    found: dict[str, Any] = {}
+    merged: dict[str, Any] = {}
     for file in files:
         if not os.path.isfile(file):
             raise ConfigError(f"{file}: no such study file. cdspp init writes one.")
         keys = read_yaml(file)
         if not isinstance(keys, Mapping):
             raise ConfigError(f"{file}: expected keys and values, as in config.yaml.")
-        found = _merged(found, keys)
-    return _merged(found, more or {})
+        merged = _merge(merged, keys)
+    return _merge(merged, overrides or {})
 
 
-def _merged(below: Config, above: Config) -> dict[str, Any]:
+def _merge(base: Config, overrides: Config) -> dict[str, Any]:
     """Return the keys of both: mappings are merged, anything else is replaced."""
-    found = copy.deepcopy(dict(below))
-    for key, value in above.items():
-        both = isinstance(value, Mapping) and isinstance(found.get(key), Mapping)
-        found[key] = _merged(found[key], value) if both else copy.deepcopy(value)
-    return found
+    merged = copy.deepcopy(dict(base))
+    for key, value in overrides.items():
+        nested = isinstance(value, Mapping) and isinstance(merged.get(key), Mapping)
+        merged[key] = _merge(merged[key], value) if nested else copy.deepcopy(value)
+    return merged
 
 
 def load_study(
@@ -164,18 +155,18 @@ def load_study(
     none is read twice. ConfigError lists all faults, one per line, of the schema first.
     """
     resources = Path(folder, "resources")
-    if (given := config.get("partial")) in ("true", "false"):  # from a command line
-        config = {**config, "partial": given == "true"}
+    if (partial := config.get("partial")) in ("true", "false"):  # from a command line
+        config = {**config, "partial": partial == "true"}
     if config.get("source_states") == []:  # off, like other sections
         config = {**config, "source_states": {"states": []}}
     _refuse(schema_faults(config, Path(folder, "workflow/schemas/config.schema.yaml")))
     plugins = [plugin(resources) for plugin in plugin_classes()]
     faults = list(register_external_methods(config))
     datasets, more, notes = _datasets(config, resources / "datasets.yaml", data)
-    known = ConfigNames(config, datasets)
-    _refuse([*faults, *more, *cross_faults(known, plugins)])
-    study = _build(known, plugins, notes)
-    _refuse([*external_faults(known, study.settings)])
+    index = ConfigNames(config, datasets)
+    _refuse([*faults, *more, *cross_faults(index, plugins)])
+    study = _build(index, plugins, notes)
+    _refuse([*external_faults(index, study.settings)])
     return study
 
 
@@ -207,17 +198,17 @@ def _sentences(error: Any) -> Iterator[str]:
     text = "".join(f"[{p}]" if isinstance(p, int) else f".{p}" for p in path)
     where = f"{text.lstrip('.')}: " if text else ""
     if error.validator == "additionalProperties":
-        known = error.schema["properties"]
+        properties = error.schema["properties"]
         for key in error.instance:
-            if key not in known:
-                yield f"{where}unknown key {key!r}{did_you_mean(key, known)}"
+            if key not in properties:
+                yield f"{where}unknown key {key!r}{did_you_mean(key, properties)}"
     elif error.validator == "required":
         missing = [key for key in error.validator_value if key not in error.instance]
         remedy = f" {NAME_A_PRESET}" if not path and {*missing} - {"study"} else ""
         yield f"{where}missing {', '.join(missing)}.{remedy}"
     elif error.validator == "oneOf":
-        whole = "all" if "const" in error.validator_value[0] else "a number"
-        expected = f"expected {whole} or a list of <source>_<target>"
+        constant = "all" if "const" in error.validator_value[0] else "a number"
+        expected = f"expected {constant} or a list of <source>_<target>"
         yield f"{where}{expected}, got {error.instance!r}."
     else:
         message = error.message
@@ -235,19 +226,19 @@ def register_external_methods(config: Config) -> Iterator[str]:
     register_external({})
     for i, entry in enumerate(config.get("methods", [])):
         where, name = f"methods[{i}]", entry.get("id")
-        external, own = "predictions" in entry, "class" in entry
+        has_predictions, has_class = "predictions" in entry, "class" in entry
         text = "is given together with a class; keep one of the two"
-        if external:
+        if has_predictions:
             text = "the study does not fit external predictions; remove the key"
-        for key in FITTED if external else () if own else EXTERNAL_KEYS:
+        for key in FITTED if has_predictions else () if has_class else EXTERNAL_KEYS:
             if key in entry:
                 yield f"{where}.{key}: {text}."
-        if not (external or own):
+        if not (has_predictions or has_class):
             continue
         if name in available():
-            taken = f"{name} is a method of cdspp or of a package"
-            yield f"{where}.id: {taken}; choose another id."
-        elif not external and (fault := _toy_problem_fault(name, entry)):
+            owner = f"{name} is a method of cdspp or of a package"
+            yield f"{where}.id: {owner}; choose another id."
+        elif not has_predictions and (fault := _toy_problem_fault(name, entry)):
             yield f"{where}.class: {fault}"
         else:
             entries[name] = _external_method(entry)
@@ -255,11 +246,11 @@ def register_external_methods(config: Config) -> Iterator[str]:
 
 
 def _external_method(entry: Config) -> dict[str, Any]:
-    given = {key: entry[key] for key in EXTERNAL_KEYS if key in entry}
+    fields = {key: entry[key] for key in EXTERNAL_KEYS if key in entry}
     if "predictions" in entry:
-        asked = bool(entry.get("states"))
-        return given | {"place": "", "kind": PREDICTIONS, "states": asked}
-    return given | {"place": entry["class"]}
+        has_states = bool(entry.get("states"))
+        return fields | {"place": "", "kind": PREDICTIONS, "states": has_states}
+    return fields | {"place": entry["class"]}
 
 
 def _toy_problem_fault(name: str, entry: Config) -> str:
@@ -270,10 +261,10 @@ def _toy_problem_fault(name: str, entry: Config) -> str:
     X = rng.standard_normal((18, 5)) + 5 * np.eye(3, 5)[classes]
     y = np.where(np.arange(18) % 2, classes, UNLABELLED)
     try:
-        known = option_defaults(name)  # other methods are refused elsewhere
-        given = {k: v for k, v in entry.get("options", {}).items() if k in known}
+        defaults = option_defaults(name)  # other methods are refused elsewhere
+        options = {k: v for k, v in entry.get("options", {}).items() if k in defaults}
         with warnings.catch_warnings(action="ignore"):
-            model = make_seeded(name, 0, **given)
+            model = make_seeded(name, 0, **options)
             model.fit(X, y, source=SourceDomain(X_source, classes))
     except ConfigError as error:
         return str(error)
@@ -303,44 +294,44 @@ def _datasets(
             faults.append(f"{place}.id: {name!r} is taken; choose another name.")
             continue
         try:
-            found = own_dataset(name, entry, digests_path(data, name))
-            datasets[name] = _user_dataset(found, entry)
-            notes += [f"{place}: {note}" for note in found.notes()]
+            dataset = own_dataset(name, entry, digests_path(data, name))
+            datasets[name] = _user_dataset(dataset, entry)
+            notes += [f"{place}: {note}" for note in dataset.notes()]
         except (ConfigError, DataError) as error:
             faults.append(f"{place}: {error}")
     return datasets, faults, notes
 
 
-def _user_dataset(found: Dataset, entry: Config) -> StudyDataset:
-    contents = found.contents()
+def _user_dataset(dataset: Dataset, entry: Config) -> StudyDataset:
+    contents = dataset.contents()
     unlabelled = {name: n[""] for name, n in contents.items() if "" in n}
     sizes = {}
     for domain, counts in contents.items():
         sizes[domain] = {label: n for label, n in counts.items() if label}
-    own = {key: value for key, value in entry.items() if key != "id"}
-    columns = getattr(found, "features", {})
-    name, kind, paired = found.identifier, found.kind, found.n_paired
-    return StudyDataset(name, kind, sizes, own, unlabelled, {}, paired, columns)
+    location = {key: value for key, value in entry.items() if key != "id"}
+    columns = getattr(dataset, "features", {})
+    name, kind, paired = dataset.identifier, dataset.kind, dataset.n_paired
+    return StudyDataset(name, kind, sizes, location, unlabelled, {}, paired, columns)
 
 
-def _build(known: ConfigNames, plugins: list[ReportPlugin], notes: list[str]) -> Study:
-    config, benchmarks = known.config, {}
+def _build(index: ConfigNames, plugins: list[ReportPlugin], notes: list[str]) -> Study:
+    config, benchmarks = index.config, {}
     for entry in config["benchmarks"]:
-        sizes = known.datasets[entry["dataset"]].class_sizes
+        sizes = index.datasets[entry["dataset"]].class_sizes
         tasks = tuple(settings.task_names(entry, sizes))
-        shown = next(task for task in tasks if not several_sources(task))
-        filled = {"title": entry["id"], "showcase": shown, **entry}
-        benchmarks[entry["id"]] = from_fields(Benchmark, filled, tasks=tasks)
+        showcase = next(task for task in tasks if not several_sources(task))
+        fields = {"title": entry["id"], "showcase": showcase, **entry}
+        benchmarks[entry["id"]] = from_fields(Benchmark, fields, tasks=tasks)
     methods = {e["id"]: _method(e, config, benchmarks) for e in config["methods"]}
     roles, role_notes = _roles(config, methods)
     numbers = ("seed", "trials", "block_size", "numeric_threads", "partial", "gpus")
-    given = {key: config[key] for key in numbers if key in config}
+    options = {key: config[key] for key in numbers if key in config}
     if style := config.get("figures", {}).get("style"):
-        given["figure_style"] = style
+        options["figure_style"] = style
     states = config.get("source_states", {})
     study = Study(
         name=config["study"],
-        datasets=known.datasets,
+        datasets=index.datasets,
         views={entry["id"]: from_fields(View, entry) for entry in config["views"]},
         benchmarks=benchmarks,
         methods=methods,
@@ -348,7 +339,7 @@ def _build(known: ConfigNames, plugins: list[ReportPlugin], notes: list[str]) ->
         notes=(*notes, *role_notes),
         config=config,
         **roles,
-        **{**given, **states, "states": tuple(states.get("states", ()))},
+        **{**options, **states, "states": tuple(states.get("states", ()))},
     )
     more = (each for own in plugins for each in own.settings(config, benchmarks))
     study = settings.with_settings(config, study, more)
@@ -390,21 +381,21 @@ def _idle_bridges(study: Study) -> Iterator[str]:
 
 def _method(entry: Config, config: Config, benchmarks: settings.Benchmarks) -> Method:
     name, view = entry["id"], entry.get("source_view", {})
-    found = method_class(name)
+    cls = method_class(name)
     states = config.get("source_states", {}).get("states", ())
-    left = {e["id"] for e in config["benchmarks"] if name in e.get("leave_out", ())}
-    bridges = tuple(sorted(entry.get("bridges", found.bridges)))
+    excluded = {e["id"] for e in config["benchmarks"] if name in e.get("leave_out", ())}
+    bridges = tuple(sorted(entry.get("bridges", cls.bridges)))
     if bridges:
-        left |= {b for b in benchmarks if not {*bridges} & {*benchmarks[b].bridge}}
+        excluded |= {b for b in benchmarks if not {*bridges} & {*benchmarks[b].bridge}}
     # Methods without a source have no other state; states of a bridge need that part.
     idle = {state for state, kind in settings.SHUFFLED.items() if kind not in bridges}
-    chosen = {*entry.get("states", states)} - idle if found.uses_source else ()
+    own_states = {*entry.get("states", states)} - idle if cls.uses_source else ()
     tasks = {}
     for place, names in settings.chosen_tasks(entry, benchmarks).items():
         # Several sources have no bridge.
-        kept = tuple(t for t in names if not (bridges and several_sources(t)))
-        if kept and place not in left:
-            tasks[place] = kept
+        runnable = tuple(t for t in names if not (bridges and several_sources(t)))
+        if runnable and place not in excluded:
+            tasks[place] = runnable
     return from_fields(
         Method,
         entry,
@@ -412,6 +403,6 @@ def _method(entry: Config, config: Config, benchmarks: settings.Benchmarks) -> M
         tasks=tasks,
         source_views=dict.fromkeys(benchmarks, view) if isinstance(view, str) else view,
         bridges=bridges,
-        states=tuple(state for state in states if state in chosen),
+        states=tuple(state for state in states if state in own_states),
         grid={name: tuple(values) for name, values in entry.get("grid", {}).items()},
     )

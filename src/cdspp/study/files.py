@@ -70,10 +70,10 @@ def study_file_path(path: PathLike) -> Path:
 
 def portable_study_path(path: PathLike) -> str:
     """Return a name by which `study_file_path` finds a study file anywhere."""
-    shipped = Path(path).resolve()
+    absolute = Path(path).resolve()
     studies = workflow_folder().resolve() / "resources"
-    if shipped.is_relative_to(studies):
-        return shipped.relative_to(studies.parent).as_posix()
+    if absolute.is_relative_to(studies):
+        return absolute.relative_to(studies.parent).as_posix()
     return os.path.relpath(path)
 
 
@@ -126,8 +126,8 @@ def files_before_fits(study: Study) -> dict[str, list[str]]:
     splits: dict[str, None] = {}
     for key in (key for name in study.benchmarks for key in study.fits(name)):
         files = files_of_fit(study, key)
-        read = (n for n in files if "_split" in n or n in ("pairs", "prior"))
-        splits |= dict.fromkeys(files[name] for name in read)
+        inputs = (n for n in files if "_split" in n or n in ("pairs", "prior"))
+        splits |= dict.fromkeys(files[name] for name in inputs)
     stages: dict[str, Iterable[str]] = {
         "data": (INDEX.format(dataset=name) for name in study.used_datasets),
         "labels": labels,
@@ -154,8 +154,8 @@ def fit_files(
     study: Study, benchmark: str, settings: Collection[str] | None = None
 ) -> list[str]:
     """Return fits of a benchmark without suffix; existing ones of a partial study."""
-    chosen = study.settings if settings is None else settings
-    keys = (key for key in study.fits(benchmark) if key.setting in chosen)
+    names = study.settings if settings is None else settings
+    keys = (key for key in study.fits(benchmark) if key.setting in names)
     files = (FIT.format(study=study.name, **key._asdict()) for key in keys)
     return [f for f in files if not study.partial or Path(f"{f}.parquet").exists()]
 
@@ -164,22 +164,22 @@ def item_inputs(
     study: Study, names: Sequence[str], benchmarks: Sequence[str]
 ) -> dict[str, list[str]]:
     """Return the input files of tables and figures of some benchmarks, by `INPUTS`."""
-    found = {name: [_input(study, name, b) for b in benchmarks] for name in names}
-    return {name: list(dict.fromkeys(chain(*files))) for name, files in found.items()}
+    inputs = {name: [_input(study, name, b) for b in benchmarks] for name in names}
+    return {name: list(dict.fromkeys(chain(*files))) for name, files in inputs.items()}
 
 
 def _input(study: Study, name: str, benchmark: str) -> list[str]:
     entry = study.benchmarks[benchmark]
-    known = {"study": study.name, "benchmark": benchmark, "dataset": entry.dataset}
-    known |= {"task": entry.showcase, "setting": MAIN}
-    pairs = [(role, d) for role, found in study.roles(benchmark).items() for d in found]
+    fields = {"study": study.name, "benchmark": benchmark, "dataset": entry.dataset}
+    fields |= {"task": entry.showcase, "setting": MAIN}
+    pairs = [(role, d) for role, names in study.roles(benchmark).items() for d in names]
     values: Iterable[dict[str, str]] = [{}]
     match name:
         case "records":
             return [f"{file}.json" for file in fit_files(study, benchmark, [MAIN])]
         case "selecting_records":
-            chosen = [key for key, each in study.settings.items() if each.selects]
-            return [f"{file}.json" for file in fit_files(study, benchmark, chosen)]
+            selecting = [key for key, more in study.settings.items() if more.selects]
+            return [f"{file}.json" for file in fit_files(study, benchmark, selecting)]
         case "fits":
             method = study.shown_method()
             values = ({"method": method, "block": b} for b in study.showcase_blocks())
@@ -194,7 +194,7 @@ def _input(study: Study, name: str, benchmark: str) -> list[str]:
         case "source_labels" | "target_labels":
             domains = role_domains([entry.showcase])[name.removesuffix("_labels")]
             values = ({"domain": domain} for domain in domains)
-    return [INPUTS[name].format(**known, **each) for each in values]
+    return [INPUTS[name].format(**fields, **more) for more in values]
 
 
 def prediction_files(study: Study, benchmark: str) -> list[str]:
@@ -211,25 +211,25 @@ def files_after_fits(
     timings: Sequence[str] = (),
 ) -> dict[str, list[str]]:
     """Return the files made from the fits of a study, by stage."""
-    known, names = {"study": study.name}, study.benchmarks
-    shown = {  # by the kinds of `cdspp.report.registry.KINDS`
+    fields, names = {"study": study.name}, study.benchmarks
+    items = {  # by the kinds of `cdspp.report.registry.KINDS`
         "tables": product(tables, TABLE_FORMS),
         "figures": product(figures, FIGURE_FORMS),
         "timings": product(timings, TABLE_FORMS),
     }
-    places = [known | {"benchmark": name} for name in names]
+    places = [fields | {"benchmark": name} for name in names]
     return {
         "scores": [SCORES.format(**place) for place in places],
         "scores per sample": [SAMPLE_SCORES.format(**place) for place in places],
         "subspaces": [
-            SUBSPACE.format(**known, benchmark=b, task=entry.showcase)
+            SUBSPACE.format(**fields, benchmark=b, task=entry.showcase)
             for b, entry in names.items()
             if study.shown_method() in study.setting_methods(b, MAIN)
         ],
         "predictions": [file for b in names for file in prediction_files(study, b)],
         **{
-            kind: [SHOWN.format(**known, kind=kind, name=n, form=f) for n, f in every]
-            for kind, every in shown.items()
+            kind: [SHOWN.format(**fields, kind=kind, name=n, form=f) for n, f in forms]
+            for kind, forms in items.items()
         },
-        "report": [REPORT.format(**known)],
+        "report": [REPORT.format(**fields)],
     }

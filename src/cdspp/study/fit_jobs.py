@@ -64,12 +64,12 @@ def expected_fits(study: Study, benchmark: str) -> ExpectedFits:
     recipes: dict[str, tuple[str, int]] = {}
     inputs: list[dict[str, str]] = []
     for key in study.fit_keys(benchmark):
-        read = input_patterns(study, key)
-        if read not in inputs:
-            inputs.append(read)
+        patterns = input_patterns(study, key)
+        if patterns not in inputs:
+            inputs.append(patterns)
         fields = fit_fields(study, key)
         made_of = fit_recipe(study.seed, study.numeric_threads, fields)
-        recipes[f"{key.setting}/{key.method}"] = made_of, inputs.index(read)
+        recipes[f"{key.setting}/{key.method}"] = made_of, inputs.index(patterns)
     return ExpectedFits(recipes, inputs)
 
 
@@ -104,21 +104,21 @@ def missing_packages(
 
     Paths contain the names of the methods and views that make them.
     """
-    needed: dict[str, list[str]] = defaultdict(list)
+    users: dict[str, list[str]] = defaultdict(list)
     for name in study.methods:
         cls = method_class(name)
         for package, needs in {"torch": cls.needs_torch, "ot": cls.needs_pot}.items():
-            needed[package] += [name] if needs else []
+            users[package] += [name] if needs else []
     for name, view in study.views.items():
         modules = extractor_class(view.extractor).modules
         for package in dict.fromkeys(m.partition(".")[0] for m in modules):
-            needed[package] += [name]
+            users[package] += [name]
     if files is not None:
-        made = {part for file in files for part in re.split(r"[/.]", os.fspath(file))}
-        needed = {key: [n for n in rows if n in made] for key, rows in needed.items()}
+        parts = {part for file in files for part in re.split(r"[/.]", os.fspath(file))}
+        users = {key: [n for n in rows if n in parts] for key, rows in users.items()}
     return [
         f"{to_install(package, listed(rows))}."
-        for package, rows in sorted(needed.items())
+        for package, rows in sorted(users.items())
         if rows and package in EXTRAS and find_spec(package) is None
     ]
 
@@ -144,29 +144,29 @@ def fit_rules(study: Study) -> Iterator[FitRule]:
             rule = f"fit_{benchmark}_{name}".replace("-", "_")
             rules[rule] += 1
             # Distinguishes method `c` on benchmark `a-b` from `b-c` on `a`.
-            same = f"__{rules[rule]}" if rules[rule] > 1 else ""
-            yield replace(group, name=rule + same)
+            suffix = f"__{rules[rule]}" if rules[rule] > 1 else ""
+            yield replace(group, name=rule + suffix)
 
 
 def _unnamed_groups(study: Study, benchmark: str) -> list[FitRule]:
     """Return fits of equal tasks, blocks and inputs; quick methods share a group."""
     order = list(study.methods).index
-    alike: dict[tuple[Any, ...], list[FitKey]] = defaultdict(list)
+    group_keys: dict[tuple[Any, ...], list[FitKey]] = defaultdict(list)
     for key in sorted(study.fit_keys(benchmark), key=lambda key: order(key.method)):
         if tasks := study.fit_tasks(benchmark, key.setting, key.method):
             blocks = study.blocks(study.setting_trials(key.setting, key.method))
             # Settings with own splits stay separate: one tests what another labels.
-            alike[tasks, blocks, *input_patterns(study, key).items()].append(key)
+            group_keys[tasks, blocks, *input_patterns(study, key).items()].append(key)
     groups: list[FitRule] = []
-    for (tasks, blocks, *_), keys in alike.items():
+    for (tasks, blocks, *_), keys in group_keys.items():
         first = len(groups)
-        for _, own in groupby(keys, key=attrgetter("method")):
-            new = FitRule(tuple(own), tasks, blocks)
+        for _, keys_of_method in groupby(keys, key=attrgetter("method")):
+            new = FitRule(tuple(keys_of_method), tasks, blocks)
             # A method joins the first group with space, so that no other method moves.
             for place, group in enumerate(groups[first:], start=first):
-                both = replace(group, fits=(*group.fits, *new.fits))
-                if is_quick(study, both):
-                    groups[place] = both
+                union = replace(group, fits=(*group.fits, *new.fits))
+                if is_quick(study, union):
+                    groups[place] = union
                     break
             else:
                 groups.append(new)
@@ -207,20 +207,20 @@ def fit_request(
 
 def expected_seconds(
     study: Study, jobs: Iterable[tuple[int, str, Mapping[str, str]]]
-) -> dict[int, tuple[str, float]]:
-    """Return the kind and the expected seconds of each job of a run.
+) -> dict[int, float]:
+    """Return the expected seconds of each job of a run.
 
     A job has a number, the name of its rule, and wildcards.
     """
     groups = {group.name: group for group in fit_rules(study)}
-    found = {}
+    seconds_of_jobs = {}
     for number, rule, wildcards in jobs:
         seconds = START_SECONDS
         if rule in groups:
             trials = len(trials_of_block(wildcards["block"]))
             seconds += job_cost(study, groups[rule], wildcards["task"], trials).seconds
-        found[number] = rule.partition("_")[0], seconds  # fit, table, figure
-    return found
+        seconds_of_jobs[number] = seconds
+    return seconds_of_jobs
 
 
 class Forecast(NamedTuple):
@@ -238,9 +238,9 @@ def forecast(study: Study) -> tuple[list[Forecast], Forecast]:
     jobs, trials, n_jobs = Counter[str](), Counter[str](), 0
     hours, memory = defaultdict[str, float](float), defaultdict[str, float](float)
     for group in fit_rules(study):
-        here = len(group.tasks) * len(group.blocks)
-        n_jobs += here  # methods share some of them
-        jobs.update(dict.fromkeys(group.methods, here))
+        n_group_jobs = len(group.tasks) * len(group.blocks)
+        n_jobs += n_group_jobs  # methods share some of them
+        jobs.update(dict.fromkeys(group.methods, n_group_jobs))
     for benchmark in study.benchmarks:
         for key in study.fits(benchmark):
             expected, name = cell_cost(study, key), key.method
@@ -252,8 +252,8 @@ def forecast(study: Study) -> tuple[list[Forecast], Forecast]:
         Forecast(name, jobs[name], trials[name], hours[name], memory[name])
         for name in study.methods
     ]
-    most = max(memory.values())
-    return methods, Forecast("all", n_jobs, trials.total(), sum(hours.values()), most)
+    peak = max(memory.values())
+    return methods, Forecast("all", n_jobs, trials.total(), sum(hours.values()), peak)
 
 
 def forecast_text(forecasts: Iterable[Forecast]) -> str:
@@ -290,20 +290,20 @@ def problem_size(study: Study, key: FitKey) -> Size:
     views = study.views_of(benchmark, setting, method)
     data = study.datasets[study.benchmarks[benchmark].dataset]
     per_source, _ = study.split_counts(benchmark, setting, "source")
-    per_target, others = study.split_counts(benchmark, setting, "target")
+    per_target, n_unlabelled = study.split_counts(benchmark, setting, "target")
     sizes = data.class_sizes[target].values()
     n_labelled = sum(min(n, per_target) for n in sizes)
-    n_rest = sum(min(n - min(n, per_target), others or n) for n in sizes)
+    n_rest = sum(min(n - min(n, per_target), n_unlabelled or n) for n in sizes)
     d_target = _width(study, data, target, views["target"])
-    state, taken = study.settings[setting].source, []
+    state, source_sizes = study.settings[setting].source, []
     for source in sources:
         name = state["name"] if state.get("domain", source) == source else names.REAL
         rows = sum(min(n, per_source) for n in data.class_sizes[source].values())
         width = _width(study, data, source, views["source"])
         if name != names.ALONE:
-            taken.append((rows, d_target if name == names.MATCHED else width))
+            source_sizes.append((rows, d_target if name == names.MATCHED else width))
     # Without a source, the labelled target rows take its place.
-    n_rows, widths = zip(*(taken or [(n_labelled, d_target)]), strict=True)
+    n_rows, widths = zip(*(source_sizes or [(n_labelled, d_target)]), strict=True)
     sides = [(target, views["target"]), *((s, views["source"]) for s in sources)]
     return Size(
         name=f"{benchmark}, {task}",
@@ -320,11 +320,11 @@ def problem_size(study: Study, key: FitKey) -> Size:
 def cell_cost(study: Study, key: FitKey) -> Cost:
     """Return the expected cost of a trial with its options, and of their selection."""
     key = key._replace(block="")  # Rules request it repeatedly.
-    known: dict[FitKey, Cost] = study.costs
-    if key in known:
-        return known[key]
+    cache: dict[FitKey, Cost] = study.costs
+    if key in cache:
+        return cache[key]
     options = study.method_options(key.method, key.setting)
-    one = cost.fit_cost(method_class(key.method), problem_size(study, key), options)
+    fit = cost.fit_cost(method_class(key.method), problem_size(study, key), options)
     grid = study.grid(key.method, key.setting)
     n_fits = 1
     if grid:
@@ -332,8 +332,8 @@ def cell_cost(study: Study, key: FitKey) -> Cost:
         from cdspp.stages.fit import FOLDS, grid_options
 
         n_fits += FOLDS * len(grid_options(grid))
-    known[key] = one._replace(seconds=n_fits * one.seconds)
-    return known[key]
+    cache[key] = fit._replace(seconds=n_fits * fit.seconds)
+    return cache[key]
 
 
 def view_request(
@@ -347,8 +347,8 @@ def view_request(
     width = extractor.width() or UNKNOWN_COMPONENTS
     if data.spec(study.views[view], domain) is not None:
         width = _width(study, data, domain, view)
-    if (below := study.views[view].view) is not None:
-        width = max(width, _width(study, data, domain, below))
+    if (base_view := study.views[view].view) is not None:
+        width = max(width, _width(study, data, domain, base_view))
     start = cost.START_UP_MB + (cost.TORCH_MB if extractor.needs_torch else 0.0)
     values = cost.COPIES * 8 * n_rows * width / cost.MIB
     megabytes = start + extractor.megabytes + values

@@ -21,13 +21,13 @@ SEEDED, PUBLISHED = "seeded", "published"
 COUNTS = {"source": {"source"}, "target": {"target", "unlabelled"}}
 
 
-def from_fields(kind: type[Made], entry: Mapping[str, Any], **made: Any) -> Made:
+def from_fields(kind: type[Made], entry: Mapping[str, Any], **values: Any) -> Made:
     """Return an object of the kind that an entry describes, with some fields given."""
     names = {each.name for each in fields(kind)}
-    given = {key: value for key, value in entry.items() if key in names}
+    entries = {key: value for key, value in entry.items() if key in names}
     if "options" in names:  # their order in the file must not matter
-        given["options"] = dict(sorted(entry.get("options", {}).items()))
-    return kind(**{"identifier": entry["id"], **given, **made})
+        entries["options"] = dict(sorted(entry.get("options", {}).items()))
+    return kind(**{"identifier": entry["id"], **entries, **values})
 
 
 @dataclass(frozen=True)
@@ -263,8 +263,8 @@ class Study:
 
     def fit_tasks(self, benchmark: str, setting: str, method: str) -> tuple[str, ...]:
         """Return the tasks of a benchmark that a method runs in a setting."""
-        ran = self.methods[method].tasks[benchmark]
-        return tuple(t for t in self.setting_tasks(benchmark, setting) if t in ran)
+        tasks = self.methods[method].tasks[benchmark]
+        return tuple(t for t in self.setting_tasks(benchmark, setting) if t in tasks)
 
     def setting_tasks(self, benchmark: str, setting: str) -> tuple[str, ...]:
         """Return the tasks of a benchmark that a setting runs."""
@@ -272,13 +272,13 @@ class Study:
 
     def setting_trials(self, setting: str, method: str) -> int:
         """Return the number of trials of a method in a setting."""
-        most = self.methods[method].trials
-        return min(most, self.settings[setting].trials or most)
+        trials = self.methods[method].trials
+        return min(trials, self.settings[setting].trials or trials)
 
     def setting_methods(self, benchmark: str, setting: str) -> tuple[str, ...]:
         """Return the methods that a setting runs on a benchmark."""
-        chosen = self.settings[setting].methods
-        return tuple(name for name in chosen if benchmark in self.methods[name].tasks)
+        methods = self.settings[setting].methods
+        return tuple(name for name in methods if benchmark in self.methods[name].tasks)
 
     def split_setting(self, setting: str, role: str) -> str:
         """Return the setting whose splits a setting uses for a role: itself or main."""
@@ -322,24 +322,24 @@ class Study:
 
     def bridge(self, benchmark: str, setting: str, method: str) -> dict[str, Any]:
         """Return the parts of a benchmark's bridge that a method uses in a setting."""
-        given = {**self.benchmarks[benchmark].bridge, **self.settings[setting].bridge}
-        used = self.methods[method].bridges
-        return {kind: given[kind] for kind in used if given.get(kind)}
+        parts = {**self.benchmarks[benchmark].bridge, **self.settings[setting].bridge}
+        kinds = self.methods[method].bridges
+        return {kind: parts[kind] for kind in kinds if parts.get(kind)}
 
     def views_of(self, benchmark: str, setting: str, method: str) -> dict[str, str]:
         """Return the view by role that a method reads in a setting."""
         entry = self.benchmarks[benchmark]
         if "view" in entry.bridge and self.bridge(benchmark, setting, method):
             return dict.fromkeys(COUNTS, entry.bridge["view"])
-        own = self.methods[method].source_views
-        if benchmark in own and "source_view" not in self.settings[setting].without:
-            return {**entry.views, "source": own[benchmark]}
+        views = self.methods[method].source_views
+        if benchmark in views and "source_view" not in self.settings[setting].without:
+            return {**entry.views, "source": views[benchmark]}
         return entry.views
 
     def prior_file(self, setting: str, method: str) -> str | None:
         """Return the kind of file from which a method's prior comes, or None."""
-        taken = "prior_file" in self.settings[setting].without
-        return None if taken else self.methods[method].prior_file
+        is_omitted = "prior_file" in self.settings[setting].without
+        return None if is_omitted else self.methods[method].prior_file
 
     def roles(self, benchmark: str) -> dict[str, tuple[str, ...]]:
         """Return the domains that serve as source and as target, each once."""
@@ -352,7 +352,7 @@ class Study:
             ran = {(key.setting, key.method) for key in self.fits(name)}
             read = [entry.views, *(self.views_of(name, *pair) for pair in sorted(ran))]
             for role, domains in self.roles(name).items():
-                views = dict.fromkeys(each[role] for each in read)
+                views = dict.fromkeys(views_of_fit[role] for views_of_fit in read)
                 for domain, view in product(domains, views):
                     names[entry.dataset, domain, view] = None
         return tuple(names)
@@ -374,8 +374,8 @@ class Study:
         texts = ("title", "content", "source", "licence", "cite")
         entries = filter(None, (self.datasets[n].entry for n in self.used_datasets))
         data = tuple({k: entry[k] for k in texts if k in entry} for entry in entries)
-        places = ("mirror", "container")  # they do not affect results
-        config = {k: value for k, value in self.config.items() if k not in places}
+        local_keys = ("mirror", "container")  # they do not affect results
+        config = {k: value for k, value in self.config.items() if k not in local_keys}
         return RunDescription(self.name, config, data, (command,), tuple(self.logs()))
 
     def shown_method(self) -> str:

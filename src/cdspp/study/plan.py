@@ -109,8 +109,8 @@ class BenchmarkPlan:
     @property
     def protocol(self) -> str:
         """The numbers of trials and of labelled samples, as a sentence for captions."""
-        known = (role for role in self.labels if role != names.UNLABELLED_ROLE)
-        counts = " and ".join(f"{self.labels[role]} {role}" for role in known)
+        roles = (role for role in self.labels if role != names.UNLABELLED_ROLE)
+        counts = " and ".join(f"{self.labels[role]} {role}" for role in roles)
         labels = f", {counts} labels per class" if counts else ""
         return f"{self.title}: {counted(self.n_trials, 'trial')}{labels}."
 
@@ -131,16 +131,16 @@ class BenchmarkPlan:
 
     def role_name(self, role: str) -> str:
         """Return the shown name of the method of a role; empty without one."""
-        found = (row.display_name for row in self.main_rows if row.role == role)
-        return next(found, "")
+        matches = (row.display_name for row in self.main_rows if row.role == role)
+        return next(matches, "")
 
     def of_data(self) -> BenchmarkPlan:
         """Return the part of the plan that depends only on the data."""
-        kept = (
+        fields = (
             *("study", "benchmark", "title", "dataset", "tasks", "summary"),
             *("labels", "views", "overlap", "n_trials"),
         )
-        return BenchmarkPlan(**{name: getattr(self, name) for name in kept})
+        return BenchmarkPlan(**{name: getattr(self, name) for name in fields})
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Self:
@@ -157,8 +157,8 @@ Plans = Sequence[BenchmarkPlan]
 
 def plan_of(study: Study, benchmark: str) -> BenchmarkPlan:
     """Return the plan of a study for a benchmark."""
-    entry, shown = study.benchmarks[benchmark], study.shown_method()
-    ran_in = partial(study.setting_methods, benchmark)
+    entry, reference = study.benchmarks[benchmark], study.shown_method()
+    methods_in = partial(study.setting_methods, benchmark)
     states = (s for s in study.states if study.setting_tasks(benchmark, s))
     rows = []
     for key in study.fit_keys(benchmark):
@@ -178,8 +178,8 @@ def plan_of(study: Study, benchmark: str) -> BenchmarkPlan:
         n_trials=study.trials,
         rows=tuple(sorted(rows, key=lambda row: KINDS.index(row.kind))),
         curves=tuple(_curves(study, benchmark)),
-        showcase=entry.showcase if shown in ran_in(names.MAIN) else "",
-        states=tuple(s for s in states if s not in SHUFFLED or ran_in(s)),
+        showcase=entry.showcase if reference in methods_in(names.MAIN) else "",
+        states=tuple(s for s in states if s not in SHUFFLED or methods_in(s)),
         margin=study.margin,
         holm_over_methods=study.holm_over_methods,
         plugins=study.plugins.get(benchmark, {}),
@@ -191,31 +191,31 @@ def _rows_of(values: Mapping[str, Any]) -> dict[str, tuple[Row, ...]]:
 
 
 def _row(study: Study, benchmark: str, setting: Setting, method: str) -> Row:
-    entry, found, name = study.methods[method], method_class(method), setting.identifier
-    ran = entry.tasks[benchmark]
-    several = any(map(names.several_sources, ran)) and not entry.predictions
+    entry, cls, name = study.methods[method], method_class(method), setting.identifier
+    tasks = entry.tasks[benchmark]
+    several = any(map(names.several_sources, tasks)) and not entry.predictions
     roles = {study.baseline: names.BASELINE, study.reference: names.REFERENCE}
     row = Row(
         key=method,
-        display_name=found.display_name,
+        display_name=cls.display_name,
         setting=name,
         method=method,
         n_trials=study.setting_trials(name, method),
-        supervised=found.supervised,
+        supervised=cls.supervised,
         shortened=entry.shortened,
         source=str(setting.source["name"]),
-        tasks=() if ran == study.benchmarks[benchmark].tasks else ran,
+        tasks=() if tasks == study.benchmarks[benchmark].tasks else tasks,
         reseeded=_is_reseeded(setting),
         role=roles.get(method, ""),
         bridge=_bridge_text(study.bridge(benchmark, name, method)),
-        vote=several and found.uses_source and not found.several_sources,
+        vote=several and cls.uses_source and not cls.several_sources,
     )
     if name == names.MAIN and row.bridge:
         return replace(row, kind=WITH_BRIDGE)
     if study.prior_file(name, method) is not None:
-        text = f"{found.display_name} (knows test shares)"
+        text = f"{cls.display_name} (knows test shares)"
         row = replace(row, display_name=text, kind=INFORMED)
-    if name == names.MAIN and (whole := found.without_source_of):
+    if name == names.MAIN and (whole := cls.without_source_of):
         stands_for = whole if stand_ins(study.methods).get(whole) == method else ""
         source = names.ALONE if stands_for else names.REAL
         row = replace(row, kind=CONTROL, source=source, stands_for=stands_for)
@@ -237,9 +237,9 @@ def _bridge_text(bridge: Mapping[str, Any]) -> str:
 
 
 def _is_reseeded(setting: Setting) -> bool:
-    main = Setting(setting.identifier, setting.methods, setting.tasks)
-    other = replace(main, options=setting.options, trials=setting.trials)
-    return set(setting.options) == {"random_state"} and setting == other
+    plain = Setting(setting.identifier, setting.methods, setting.tasks)
+    reseeded = replace(plain, options=setting.options, trials=setting.trials)
+    return set(setting.options) == {"random_state"} and setting == reseeded
 
 
 def _curves(study: Study, benchmark: str) -> Iterator[CurvePlan]:

@@ -33,7 +33,7 @@ class ReportPlugin:
     def __init__(self, resources: Path) -> None:
         self.resources = resources
 
-    def faults(self, known: ConfigNames) -> Iterable[str]:
+    def faults(self, index: ConfigNames) -> Iterable[str]:
         """Return the faults of its keys, one line each."""
         return ()
 
@@ -91,8 +91,8 @@ class ConfigNames:
 
     def ran(self, entry: Config) -> Collection[str]:
         """Return the names of the benchmarks on which an entry runs."""
-        found: Collection[str] = entry.get("benchmarks", self.benchmarks)
-        return found
+        names: Collection[str] = entry.get("benchmarks", self.benchmarks)
+        return names
 
     def domains(self, benchmark: str) -> Mapping[str, Mapping[str, int]] | None:
         """Return the class sizes of a benchmark by domain, None if unknown."""
@@ -109,29 +109,29 @@ class ConfigNames:
             tasks |= dict.fromkeys(task_names(self.benchmarks[name], domains))
         return tasks
 
-    def size_faults(self, where: str, benchmark: Config, asked: Config) -> Faults:
+    def size_faults(self, where: str, benchmark: Config, labels: Config) -> Faults:
         """Yield the classes that are too small for the labels of an entry."""
         domains = self.datasets[benchmark["dataset"]].class_sizes
         roles = role_domains(task_names(benchmark, domains))
-        counts = {**benchmark["labels"], **asked}
-        labelled, more = counts["target"], counts.get("unlabelled", 1)
-        left = "no test sample" if more == 1 else f"fewer than {more} others"
+        counts = {**benchmark["labels"], **labels}
+        labelled, rest = counts["target"], counts.get("unlabelled", 1)
+        remainder = "no test sample" if rest == 1 else f"fewer than {rest} others"
         for domain in roles["target"]:
             sizes = domains.get(domain, {}).items()
-            small = [f"{c} ({size})" for c, size in sizes if size < labelled + more]
+            small = [f"{c} ({size})" for c, size in sizes if size < labelled + rest]
             if small:
-                fault = f"{labelled} labelled samples per class leave {left}"
+                fault = f"{labelled} labelled samples per class leave {remainder}"
                 place = f"in domain {domain}, class {', '.join(small)}"
                 yield f"{where}.target: {fault} {place}; lower it."
-        wanted = asked.get("source", 0)
+        n_source = labels.get("source", 0)
         sources = []
         for domain in roles["source"]:
             sizes = domains.get(domain, {}).items()
             sources += [(size, label, domain) for label, size in sizes]
-        largest, label, domain = max(sources, default=(wanted, "", ""))
-        if largest < wanted:
+        largest, label, domain = max(sources, default=(n_source, "", ""))
+        if largest < n_source:
             most = f"the largest, {label} in {domain}, has {largest}"
-            fault = f"no class of the source domains has {wanted} samples: {most}"
+            fault = f"no class of the source domains has {n_source} samples: {most}"
             remedy = f"Request at most {largest}; smaller classes are used whole."
             yield f"{where}.source: {fault}. {remedy}"
 

@@ -23,7 +23,6 @@ STATES = DONE, FAILED, RUNNING, MISSING = ("done", "failed", "running", "missing
 
 # Last message of `cdspp.core.jobs` in a log: ready, finished, or the failure.
 OF_JOB = re.compile(r"^\d{4}-\S+ \S+ cdspp\.core\.jobs (.*)$", re.M)
-TAIL = 1 << 16  # bytes at the end of a log, with its last message
 
 
 class Failure(NamedTuple):
@@ -76,12 +75,12 @@ def study_progress(study: Study) -> Progress:
     progress = Progress({pair: Counter[str]() for pair in pairs}, runs=runs)
     for fits_of_job in fit_jobs(study):
         _add_fits(progress, study, fits_of_job)
-    own = Path("logs", study.name, "fits")
-    for path in map(Path, study.logs()):
-        for log in [path] if path.is_file() else sorted(path.rglob("*.log")):
-            if not log.is_relative_to(own):
-                found = read_log(log.as_posix())
-                _add_job(progress, found, "/".join(log.with_suffix("").parts[1:]))
+    fit_logs = Path("logs", study.name, "fits")
+    for place in map(Path, study.logs()):
+        for path in [place] if place.is_file() else sorted(place.rglob("*.log")):
+            if not path.is_relative_to(fit_logs):
+                log = read_log(path.as_posix())
+                _add_job(progress, log, "/".join(path.with_suffix("").parts[1:]))
     return progress
 
 
@@ -96,8 +95,8 @@ def _add_fits(progress: Progress, study: Study, fits: list[FitKey]) -> None:
             if Path(f"{file}.parquet").is_file():
                 trials = read_fit_record(f"{file}.parquet").trials
         if trials is None:
-            left = MISSING if state == DONE else state
-            counter[left] += len(trials_of_block(key.block))
+            rest = MISSING if state == DONE else state
+            counter[rest] += len(trials_of_block(key.block))
             whole = False
             continue
         whole = whole and Path(f"{file}.json").stat().st_mtime >= log.written
@@ -109,7 +108,7 @@ def _add_fits(progress: Progress, study: Study, fits: list[FitKey]) -> None:
             what = f"{of}, {number} of its trials"
             progress.failures.append(Failure(what, reason, log.path))
         if any(trial.get("crashed") for trial in trials):
-            progress.to_repeat.extend(_made_of(study, key, file))
+            progress.to_repeat.extend(_outputs(study, key, file))
     if not whole:
         methods = ", ".join(dict.fromkeys(key.method for key in fits))
         benchmark, _, task, _, block = fits[0]
@@ -123,22 +122,19 @@ def _add_job(progress: Progress, log: JobLog, what: str) -> None:
         progress.stopped.append(log.path)
 
 
-def _made_of(study: Study, key: FitKey, file: str) -> Iterator[str]:
+def _outputs(study: Study, key: FitKey, file: str) -> Iterator[str]:
     yield f"{file}.json"
-    where = key.setting, key.method, key.task
-    shown = MAIN, study.shown_method(), study.benchmarks[key.benchmark].showcase
-    if where == shown and key.block == study.showcase_blocks()[0]:
+    cell = key.setting, key.method, key.task
+    showcase = MAIN, study.shown_method(), study.benchmarks[key.benchmark].showcase
+    if cell == showcase and key.block == study.showcase_blocks()[0]:
         yield SUBSPACE.format(study=study.name, **key._asdict())
 
 
 def read_log(path: str) -> JobLog:
     """Return the final state of a job by its log."""
     try:
-        with Path(path).open("rb") as stream:
-            size = stream.seek(0, 2)
-            stream.seek(max(0, size - TAIL))
-            text = stream.read().decode("utf-8", errors="replace")
-            written = Path(path).stat().st_mtime
+        text = Path(path).read_text(encoding="utf-8", errors="replace")
+        written = Path(path).stat().st_mtime
     except FileNotFoundError:
         return JobLog(path)
     *_, last = [None, *OF_JOB.finditer(text)]

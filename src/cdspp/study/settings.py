@@ -31,17 +31,17 @@ SHUFFLED = {names.SHUFFLED_COLUMNS: SHARED, names.SHUFFLED_PAIRS: PAIRS}
 
 def chosen_tasks(entry: Config, benchmarks: Benchmarks) -> Tasks:
     """Return the tasks that an entry runs, by benchmark; by default all."""
-    asked = entry.get("tasks")
-    chosen = {}
+    selection = entry.get("tasks")
+    tasks_of = {}
     for name in entry.get("benchmarks", benchmarks):
         tasks = benchmarks[name].tasks
-        if isinstance(asked, int):
-            tasks = tasks[:asked]
-        elif asked is not None:
-            tasks = tuple(task for task in tasks if task in asked)
+        if isinstance(selection, int):
+            tasks = tasks[:selection]
+        elif selection is not None:
+            tasks = tuple(task for task in tasks if task in selection)
         if tasks:
-            chosen[name] = tasks
-    return chosen
+            tasks_of[name] = tasks
+    return tasks_of
 
 
 def with_settings(config: Config, study: Study, more: Iterable[Setting]) -> Study:
@@ -62,8 +62,8 @@ def with_settings(config: Config, study: Study, more: Iterable[Setting]) -> Stud
         *more,
     ]
     counts = Counter(setting.identifier for setting in settings)
-    if repeated := [name for name, count in counts.items() if count > 1]:
-        fault = f"two runs would be named {', '.join(repeated)}; choose another name"
+    if duplicates := [name for name, count in counts.items() if count > 1]:
+        fault = f"two runs would be named {', '.join(duplicates)}; choose another name"
         raise ConfigError(f"settings, source_states, curves, deviations: {fault}.")
     by_name = {setting.identifier: setting for setting in settings}
     return replace(study, curves=tuple(chain(*curves)), settings=by_name)
@@ -79,11 +79,11 @@ def _setting_of(entry: Config, benchmarks: Benchmarks) -> Setting:
 
 
 def _tasks_with(domain: str, tasks: Tasks) -> Tasks:
-    found = {
+    with_domain = {
         name: tuple(task for task in some if domain in names.task_domains(task).sources)
         for name, some in tasks.items()
     }
-    return {name: some for name, some in found.items() if some}
+    return {name: some for name, some in with_domain.items() if some}
 
 
 def _left_out_settings(study: Study) -> Iterator[Setting]:
@@ -91,10 +91,10 @@ def _left_out_settings(study: Study) -> Iterator[Setting]:
     tasks = {}
     for name, benchmark in study.benchmarks.items():
         tasks[name] = tuple(filter(names.several_sources, benchmark.tasks))
-    ran = (m for m in study.methods.values() if m.states and not m.predictions)
-    methods = tuple(method.identifier for method in ran)
-    every = (task for some in tasks.values() for task in some)
-    for domain in names.role_domains(every)["source"] if methods else ():
+    with_states = (m for m in study.methods.values() if m.states and not m.predictions)
+    methods = tuple(method.identifier for method in with_states)
+    names_of_tasks = (task for of_benchmark in tasks.values() for task in of_benchmark)
+    for domain in names.role_domains(names_of_tasks)["source"] if methods else ():
         source = {"name": names.ALONE, "domain": domain}
         with_it = _tasks_with(domain, tasks)
         yield Setting(without(domain), methods, with_it, source, leaves_out=domain)
@@ -113,8 +113,8 @@ def _n_exchanged(study: Study, state: str, benchmark: Benchmark) -> int:
     columns = study.datasets[benchmark.dataset].features
     pairs = map(names.task_domains, benchmark.tasks) if columns else ()
     single = (pair for pair in pairs if len(pair.sources) == 1)
-    shared = (len({*columns[ours]} & {*columns[theirs]}) for (ours,), theirs in single)
-    return min(shared, default=2)
+    numbers = (len({*columns[ours]} & {*columns[target]}) for (ours,), target in single)
+    return min(numbers, default=2)
 
 
 def bridge_state_notes(study: Study) -> Iterator[str]:
@@ -127,22 +127,22 @@ def bridge_state_notes(study: Study) -> Iterator[str]:
 
 
 def _grid_settings(config: Config, study: Study, main: Setting) -> Iterator[Setting]:
-    choosing = {name: method for name, method in study.methods.items() if method.grid}
-    if not choosing:
+    methods = {name: method for name, method in study.methods.items() if method.grid}
+    if not methods:
         return
-    states = (_state_setting(study, state, choosing) for state in study.states)
+    states = (_state_setting(study, state, methods) for state in study.states)
     ran = (each for each in states if each.methods or each.identifier not in SHUFFLED)
     trials = config.get("selection", {}).get("trials")
-    for each in (replace(main, methods=tuple(choosing)), *ran):
+    for each in (replace(main, methods=tuple(methods)), *ran):
         name = in_state(names.SELECTED, each.source["name"])
         yield replace(each, identifier=name, trials=trials, selects=True)
 
 
 def _state_setting(study: Study, state: str, methods: Mapping[str, Method]) -> Setting:
     # A method with a stand-in is not fitted again without a source.
-    twice = stand_ins(methods) if state == names.ALONE else {}
-    chosen = (name for name, method in methods.items() if state in method.states)
-    kept = tuple(name for name in chosen if name not in twice)
+    without_source = stand_ins(methods) if state == names.ALONE else {}
+    in_state = (name for name, method in methods.items() if state in method.states)
+    identifiers = tuple(name for name in in_state if name not in without_source)
     tasks = {}
     for name, benchmark in study.benchmarks.items():
         sizes = study.datasets[benchmark.dataset].class_sizes.values()
@@ -152,7 +152,7 @@ def _state_setting(study: Study, state: str, methods: Mapping[str, Method]) -> S
             changes = _n_exchanged(study, state, benchmark) > 1
         if benchmark.tasks and changes:
             tasks[name] = benchmark.tasks
-    return Setting(state, kept, tasks, source={"name": state})
+    return Setting(state, identifiers, tasks, source={"name": state})
 
 
 def stand_ins(methods: Mapping[str, Method]) -> dict[str, str]:
@@ -166,10 +166,10 @@ def stand_ins(methods: Mapping[str, Method]) -> dict[str, str]:
 
 
 def _run(method: Method) -> tuple[Any, ...]:
-    return method.tasks, method.trials, method.grid, _every_option(method)
+    return method.tasks, method.trials, method.grid, _all_options(method)
 
 
-def _every_option(method: Method) -> dict[str, Any]:
+def _all_options(method: Method) -> dict[str, Any]:
     return {**option_defaults(method.identifier), **method.options}
 
 
@@ -186,28 +186,28 @@ def setting_of_value(curve: str, value: float) -> str:
 def _curves_of(entry: Config, study: Study) -> Iterator[Curve]:
     parameter = entry["parameter"]
     methods = {name: study.methods[name] for name in entry["methods"]}
-    states = {name: _curve_states(entry, found) for name, found in methods.items()}
+    states = {name: _curve_states(entry, method) for name, method in methods.items()}
     for name, tasks in chosen_tasks(entry, study.benchmarks).items():
         benchmark, numbers = study.benchmarks[name], sorted(entry["values"])
         dataset = study.datasets[benchmark.dataset]
         if parameter == PAIRS:  # at most the existing ones
-            most = dataset.paired if PAIRS in benchmark.bridge else -1
-            numbers = [number for number in numbers if number <= most]
-        ran = [method for method in methods.values() if name in method.tasks]
+            largest = dataset.paired if PAIRS in benchmark.bridge else -1
+            numbers = [number for number in numbers if number <= largest]
+        users = [method for method in methods.values() if name in method.tasks]
         smallest = {}
         for task in tasks:
             sizes = dataset.class_sizes[names.task_domains(task).target]
             smallest[task] = min(sizes.values(), default=0)
-        tested = benchmark.labels.get("unlabelled", 1)
+        n_tested = benchmark.labels.get("unlabelled", 1)
         dropped = tuple(
             (number, task)
             for number, task in product(numbers, tasks)
-            if parameter == names.LABELS and smallest[task] < number + tested
+            if parameter == names.LABELS and smallest[task] < number + n_tested
         )
         values = tuple(
-            CurveValue(number, _run_of(entry, number, benchmark, ran), left)
+            CurveValue(number, _value_setting(entry, number, benchmark, users), usable)
             for number in numbers
-            if (left := tuple(t for t in tasks if (number, t) not in dropped))
+            if (usable := tuple(t for t in tasks if (number, t) not in dropped))
         )
         yield Curve(
             identifier=entry["id"],
@@ -223,12 +223,12 @@ def _curves_of(entry: Config, study: Study) -> Iterator[Curve]:
 
 
 def _curve_states(entry: Config, method: Method) -> tuple[str, ...]:
-    asked = {*entry.get("states", ())}
+    states = {*entry.get("states", ())}
     # The method's stand-in without a source takes its place, if it also runs there.
-    others = (method_class(name) for name in entry["methods"])
-    if any(cls.without_source_of == method.identifier for cls in others):
-        asked -= {names.ALONE}
-    return tuple(state for state in method.states if state in asked)
+    classes = (method_class(name) for name in entry["methods"])
+    if any(cls.without_source_of == method.identifier for cls in classes):
+        states -= {names.ALONE}
+    return tuple(state for state in method.states if state in states)
 
 
 def in_state(setting: str, state: str) -> str:
@@ -255,7 +255,7 @@ def _curve_settings(curves: Sequence[Curve]) -> Iterator[Setting]:
     for method in first.methods:
         for state in (names.REAL, *first.states[method]):
             by_state[state].append(method)
-    for (value, name), chosen in tasks.items():
+    for (value, name), tasks_of_value in tasks.items():
         difference: dict[str, Any] = {"options": {first.parameter: value}}
         if first.parameter == names.LABELS:
             # Published masks have one number of labels; seeded draws are nested.
@@ -266,7 +266,7 @@ def _curve_settings(curves: Sequence[Curve]) -> Iterator[Setting]:
             yield Setting(
                 in_state(name, state),
                 tuple(methods),
-                chosen,
+                tasks_of_value,
                 {"name": state},
                 trials=first.n_trials,
                 of_curve=True,
@@ -274,7 +274,7 @@ def _curve_settings(curves: Sequence[Curve]) -> Iterator[Setting]:
             )
 
 
-def _run_of(
+def _value_setting(
     entry: Config, value: float, benchmark: Benchmark, methods: Iterable[Method]
 ) -> str:
     parameter = entry["parameter"]
@@ -282,10 +282,10 @@ def _run_of(
         main = benchmark.protocol == SEEDED and benchmark.labels["target"] == value
     elif parameter == PAIRS:
         only_pairs = all(method.bridges == (PAIRS,) for method in methods)
-        paired = only_pairs or SHARED not in benchmark.bridge
-        main = paired and benchmark.bridge[PAIRS] == value
+        is_paired = only_pairs or SHARED not in benchmark.bridge
+        main = is_paired and benchmark.bridge[PAIRS] == value
     else:
-        main = all(_every_option(method).get(parameter) == value for method in methods)
+        main = all(_all_options(method).get(parameter) == value for method in methods)
     return names.MAIN if main else setting_of_value(entry["id"], value)
 
 

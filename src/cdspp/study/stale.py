@@ -72,9 +72,10 @@ def file_recipe(study: Study, file: str) -> str:
     code = ""
     match Path(file).parts:
         case "data", name, _:
-            known, memory = study.datasets[name], digests_path("data", name)
-            made = dataset_recipe(name, known.own, known.entry, memory)
-            choices, code = [made], code_digest("cdspp.stages.data", made["module"])
+            data, memory = study.datasets[name], digests_path("data", name)
+            content = dataset_recipe(name, data.own, data.entry, memory)
+            choices = [content]
+            code = code_digest("cdspp.stages.data", content["module"])
         case _, "labels", _, _:
             code = code_digest("cdspp.stages.data")
         case _, "codebooks", _, name:
@@ -82,10 +83,10 @@ def file_recipe(study: Study, file: str) -> str:
         case _, "features", dataset, name:
             domain, view, _ = name.split(".")
             entry = study.views[view]
-            own = own_digests(entry.extractor, entry.domain_options(domain))
-            stored = study.datasets[dataset].spec(entry, domain)
+            file_digests = own_digests(entry.extractor, entry.domain_options(domain))
+            spec = study.datasets[dataset].spec(entry, domain)
             choices, code = _view_recipe(study, view, domain)
-            choices += [entry.scale, own, stored]
+            choices += [entry.scale, file_digests, spec]
         case _, _, "splits" | "test-shares" as kind, benchmark, *names, _:
             code = code_digest("cdspp.stages.splits")
             if names[1:] == ["pairs"]:
@@ -135,14 +136,14 @@ def stale(
                 found[file] = MADE_BY_OLDER
     report = REPORT.format(study=study.name)
     with suppress(DataError):  # no report yet, or `changed_files` reports it
-        stated = read_digests(Path(report).parents[1])
-        shown = stated.configuration
-        asked = json.loads(json.dumps(study.run_description().config, default=str))
+        report_digests = read_digests(Path(report).parents[1])
+        old = report_digests.configuration
+        new = json.loads(json.dumps(study.run_description().config, default=str))
         # The older release had other keys for the same data.
-        keys = asked.keys() & shown if stated.release else {*asked, *shown}
-        if other := sorted(key for key in keys if asked.get(key) != shown.get(key)):
+        keys = new.keys() & old if report_digests.release else {*new, *old}
+        if other := sorted(key for key in keys if new.get(key) != old.get(key)):
             found[report] = f"it belongs to a study with other {', '.join(other)}"
-        elif stated.release:
+        elif report_digests.release:
             found[report] = MADE_BY_OLDER
     return found
 
@@ -163,29 +164,29 @@ class _Comparison:
     ) -> None:
         """Compare the existing files, causes before effects."""
         for file in filter(os.path.isfile, files):
-            wanted = (expected or self._expected)(file)
-            wrong = fault(file, wanted, self._known)
-            if self.found and not wrong:
-                read = wanted.inputs.values() or read_record(file).inputs
-                wrong = "" if self.found.keys().isdisjoint(read) else FOLLOWS
-            if wrong:
-                self.found[file], self._known[file] = wrong, ""
+            target = (expected or self._expected)(file)
+            reason = fault(file, target, self._known)
+            if self.found and not reason:
+                inputs = target.inputs.values() or read_record(file).inputs
+                reason = "" if self.found.keys().isdisjoint(inputs) else FOLLOWS
+            if reason:
+                self.found[file], self._known[file] = reason, ""
 
     def check_benchmark(self, benchmark: str, *, quick: bool) -> None:
         """Compare the fits of a benchmark, and scores that do not follow from them."""
-        study, n_before = self._study, len(self.found)
+        study, n_found = self._study, len(self.found)
         place = {"study": study.name, "benchmark": benchmark}
-        scores, scored = SCORES.format(**place), 0
+        scores, last_scores = SCORES.format(**place), 0
         skips = quick and not self.found and os.path.isfile(scores)
         if skips and not fault(scores, self._expected(scores), self._known):
-            scored = os.stat(scores).st_mtime_ns
+            last_scores = os.stat(scores).st_mtime_ns
         fits = []
         for key in study.fits(benchmark):
             file = _fit_file(study, key)
-            if study.methods[key.method].predictions or _last_write(file) > scored:
+            if study.methods[key.method].predictions or _last_write(file) > last_scores:
                 fits.append(file)
         self.check(fits, expected_fits(study, benchmark).of)
-        if len(self.found) == n_before:
+        if len(self.found) == n_found:
             self.check([scores, SAMPLE_SCORES.format(**place)])
 
 
@@ -229,15 +230,15 @@ def run_forecast(study: Study, stale_files: Mapping[str, str]) -> RunForecast:
     for key in chain.from_iterable(map(study.fits, study.benchmarks)):
         file, trials = _fit_file(study, key), {*trials_of_block(key.block)}
         reason = stale_files.get(file, "")
-        left = len(trials) if reason else 0
+        n_left = len(trials) if reason else 0
         if not reason and not _last_write(file):
             reason, blocks = MISSING, Path(file).parent.glob("[0-9]*-*[0-9].parquet")
             # Trials in blocks of another size are kept.
             kept = (trials_of_block(b.stem) for b in blocks if _last_write(str(b)))
-            left = len(trials.difference(*kept))
-        stay, run[reason] = stay + len(trials) - left, run[reason] + left
+            n_left = len(trials.difference(*kept))
+        stay, run[reason] = stay + len(trials) - n_left, run[reason] + n_left
         if reason in CODE_ONLY:
-            seconds += left * cell_cost(study, key).seconds
+            seconds += n_left * cell_cost(study, key).seconds
     return RunForecast(stay, +run, seconds / 3600)
 
 
@@ -306,9 +307,9 @@ class ReportDigests(NamedTuple):
 
 def write_digests(page: Path, configuration: Config, files: Mapping[str, str]) -> None:
     """Write the inputs of a finished page next to it, for `read_digests`."""
-    plain = json.loads(json.dumps(configuration, default=str))
-    stated = {"page": file_digest(page), "configuration": plain, "files": files}
-    write_json(page.with_name(DIGESTS), stated)
+    config = json.loads(json.dumps(configuration, default=str))
+    content = {"page": file_digest(page), "configuration": config, "files": files}
+    write_json(page.with_name(DIGESTS), content)
     page.with_suffix(".sha256").unlink(missing_ok=True)  # of the older release
 
 
@@ -326,29 +327,29 @@ def read_digests(root: PathLike) -> ReportDigests:
     DataError: there is no report, or its file of digests is missing or damaged.
     """
     page = Path(root, REPORT_PAGE)
-    beside, older = page.with_name(DIGESTS), page.with_suffix(".sha256")
+    file, old_file = page.with_name(DIGESTS), page.with_suffix(".sha256")
     if not page.is_file():
         fault = f"{page}: expected the report of a finished study, but there is none"
         remedy = "Finish the study first, and name a folder such as results/embedded"
         raise DataError(f"{fault}. {remedy}.")
-    if beside.is_file() or not older.is_file():
+    if file.is_file() or not old_file.is_file():
         try:
-            known = ReportDigests(**read_json(beside))
-            texts = [known.page, *known.files, *known.files.values()]
-            sound = all(isinstance(text, str) for text in texts)
-            if sound and isinstance(known.configuration, dict):
-                return known
+            digests = ReportDigests(**read_json(file))
+            texts = [digests.page, *digests.files, *digests.files.values()]
+            is_text = all(isinstance(text, str) for text in texts)
+            if is_text and isinstance(digests.configuration, dict):
+                return digests
             raise TypeError("values of another type")
         except (AttributeError, TypeError) as error:
             what = "the digests of a report"
-            raise read_error(beside, what, f"it has another form: {error}") from error
+            raise read_error(file, what, f"it has another form: {error}") from error
     # The release `OLDER` wrote all but the page's own digest on the page.
     text = page.read_text(encoding="utf-8", errors="replace")
-    found = re.search(r"<pre>(\{\n.*?\n\})</pre>", text, re.DOTALL)
-    configuration = json.loads(unescape(found[1])) if found else {}
-    digests = re.findall(r"<dt>([^<]+\.\w+)</dt><dd>([0-9a-f]{64})</dd>", text)
-    files = {unescape(name): value for name, value in digests}
-    page_digest = older.read_text(encoding="utf-8").partition(" ")[0]
+    match = re.search(r"<pre>(\{\n.*?\n\})</pre>", text, re.DOTALL)
+    configuration = json.loads(unescape(match[1])) if match else {}
+    pairs = re.findall(r"<dt>([^<]+\.\w+)</dt><dd>([0-9a-f]{64})</dd>", text)
+    files = {unescape(name): value for name, value in pairs}
+    page_digest = old_file.read_text(encoding="utf-8").partition(" ")[0]
     return ReportDigests(page_digest, configuration, files, OLDER)
 
 
@@ -356,22 +357,22 @@ def edited_outputs(root: Path) -> set[str]:
     """Return tables and figures that are not those of the report, and the page."""
     files = [path for path, _ in changed_files(root, f"{root.name}/")]
     kinds = ("tables", "figures", "timings")
-    found = {str(path) for path in files if path.parent.name in kinds}
-    return {*found, str(root / REPORT_PAGE)} if files else found
+    outputs = {str(path) for path in files if path.parent.name in kinds}
+    return {*outputs, str(root / REPORT_PAGE)} if files else outputs
 
 
 def changed_note(root: Path) -> str:
     """Return a note on changed files of ``results/<study>``, not on missing ones."""
-    own = f"{root.name}/"
-    files = [str(path) for path, _ in changed_files(root, own) if path.is_file()]
+    prefix = f"{root.name}/"
+    files = [str(path) for path, _ in changed_files(root, prefix) if path.is_file()]
     if not files:
         return ""
-    more = f" and {len(files) - NAMED} more" if len(files) > NAMED else ""
+    rest = f" and {len(files) - NAMED} more" if len(files) > NAMED else ""
     changed = f"{counted(len(files), 'file')} changed since the report"
     how = "by hand or by an interrupted run"
     run = "A run remakes tables, figures and page, and all files that you delete"
     remedy = f"{run}; cdspp verify {root} compares all."
-    return f"{changed}, {how}: {', '.join(files[:NAMED])}{more}. {remedy}"
+    return f"{changed}, {how}: {', '.join(files[:NAMED])}{rest}. {remedy}"
 
 
 def changed_files(root: Path, own: str = "") -> Iterator[tuple[Path, str]]:
@@ -383,24 +384,24 @@ def changed_files(root: Path, own: str = "") -> Iterator[tuple[Path, str]]:
     if not page.is_file():
         return
     try:
-        stated = read_digests(root)
+        report_digests = read_digests(root)
     except DataError as error:
         yield page.with_name(DIGESTS), str(error).partition(": ")[2].rstrip(".")
         return
-    if file_digest(page) != stated.page:
-        wrong = "it differs from the page that was written: edited, or truncated"
-        yield page, f"{wrong}. Delete it and run the study again"
-    for name, digest in stated.files.items():
+    if file_digest(page) != report_digests.page:
+        reason = "it differs from the page that was written: edited, or truncated"
+        yield page, f"{reason}. Delete it and run the study again"
+    for name, digest in report_digests.files.items():
         path = Path(os.path.normpath(root.parent / name))
         if not name.startswith(own):
             continue
         if not path.is_file():
             yield path, "this input of the report is missing. Run the study again"
         # A stranger's report may name a system file, which has size 0 but no end.
-        elif (found := file_digest(path) if path.stat().st_size else EMPTY) != digest:
+        elif (current := file_digest(path) if path.stat().st_size else EMPTY) != digest:
             # No run remakes files outside, such as predictions of another program.
             remedy = "Run" if name.startswith("..") else "Delete it and run"
-            content = f"other content (sha256 {digest[:12]}, now {found[:12]})"
+            content = f"other content (sha256 {digest[:12]}, now {current[:12]})"
             cause = "it was changed by hand or by an interrupted run"
             why = f"the report used {content}: {cause}. {remedy} the study again"
             yield path, why

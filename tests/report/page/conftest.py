@@ -94,4 +94,5 @@ def make_page(tmp_path: Path, study: WrittenStudy) -> Callable[..., Path]:
 @pytest.fixture(scope="session")
 def page(study: WrittenStudy) -> Path:
     """Return the page of a study with all its figures, to be read alone."""
-    return page_in(study.folder, study, sorted(study.make("figure").glob("*")))
+    figures = study.make("figure", (".svg", ".png"))
+    return page_in(study.folder, study, sorted(figures.glob("*")))
