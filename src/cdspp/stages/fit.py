@@ -152,10 +152,10 @@ def _write_fit(
         key = fit_key(fit.predictions)
         places = {"benchmark": job_inputs.benchmark, "task": job_inputs.task}
         run_trial = external_reader(files["predictions"], setting=key.setting, **places)
-    reading: dict[str, Any] = {"overlap": fit.overlap, "bridge": fit.bridge}
+    arguments: dict[str, Any] = {"overlap": fit.overlap, "bridge": fit.bridge}
     if method_class(fit.method).accepts_sparse:
-        reading["max_dense"] = 0 if fit.bridge else MAX_DENSE
-    trials = read_trials(files, **reading)
+        arguments["max_dense"] = 0 if fit.bridge else MAX_DENSE
+    trials = read_trials(files, **arguments)
     earlier = DoneTrials(fit, made_of, inputs)
     rows: dict[str, list[Any]] = {name: [] for name in formats.FIT_COLUMNS}
     results = []
@@ -281,8 +281,8 @@ def _run_trial(job_inputs: JobInputs, fit: Fit, trial: Trial) -> TrialResult:
             reason = errors.unexpected_error_text(error)
             result |= {"status": "failed", "reason": reason, "crashed": True}
             log.exception("trial %d: an unexpected error of the method", trial.number)
-    outcome = result.get("status", "ok"), result.get("reason", "")
-    log.info("trial %d: %s %s (%.2f s)", trial.number, *outcome, usage["seconds"])
+    status = result.get("status", "ok"), result.get("reason", "")
+    log.info("trial %d: %s %s (%.2f s)", trial.number, *status, usage["seconds"])
     if collapsed := result.get("collapsed"):
         log.warning("trial %d has collapsed: %s", trial.number, collapsed)
     return result | usage, iterations
