@@ -9,10 +9,9 @@ from typing import Any
 import pytest
 from support.result_files import RECORDED, RECORDED_OF_TRIAL
 from support.study_files import load_own
-from support.toy_study import CONFIG, write_texts
+from support.toy_study import CONFIG, status_text, write_texts
 
 from cdspp.cli import study as commands
-from cdspp.cli.study import status_text
 from cdspp.core.errors import DataError
 from cdspp.core.files import write_record
 from cdspp.core.jobs import job
@@ -127,7 +126,7 @@ def test_the_text_names_what_failed_and_what_is_missing(
     monkeypatch.setattr(commands, "read_study", known)
     entry, *_ = fit_jobs(study)
     write_log(entry, DataError("a.npz: damaged"))
-    lines = status_text(["own study.yaml"]).splitlines()
+    lines = status_text("own study.yaml").splitlines()
     assert lines[0] == "toy: no run is active in this folder"
     assert "failed: a.npz: damaged" in lines
     assert (
@@ -147,11 +146,11 @@ def test_fits_that_crashed_are_made_again_by_the_command_that_is_named(
     for entry in (first, second):
         for key in entry:
             write_fit(study, key, "no class left" if key.method == "svm-t" else "")
-    assert "crashed" not in status_text([])
+    assert "crashed" not in status_text()
     crashed = [key for key in second if key.method == "svm-t"]
     for key in crashed:
         write_fit(study, key, "ValueError: odd", crashed=True)
-    [line] = [x for x in status_text([]).splitlines() if x.startswith("To repeat")]
+    [line] = [x for x in status_text().splitlines() if x.startswith("To repeat")]
     files = [FIT.format(study="toy", **key._asdict()) for key in crashed]
     command = " ".join(["--forcerun", *(f"{file}.json" for file in files)])
     assert line.endswith(

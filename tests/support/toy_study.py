@@ -148,8 +148,8 @@ def planned(folder: Path, *arguments: str) -> Plan:
     return Plan(output, Counter(rules), jobs)
 
 
-def status_text(*options: str) -> str:
-    """Return the answer of `cdspp status` on the study in the working folder."""
+def status_text(*words: str) -> str:
+    """Return the answer of `cdspp status` in the working folder."""
     with redirect_stdout(StringIO()) as output:
-        main(["status", "toy.yaml", *options])
+        main(["status", *words])
     return output.getvalue()

@@ -161,7 +161,7 @@ def test_what_was_deleted_comes_back_with_the_same_bytes_and_so_does_all_after_i
     for name in (*DELETED, RECORD):
         (project.folder / name).unlink()
     (project.folder / EDITED).write_text("another number")
-    told = status_text().splitlines()
+    told = status_text("toy.yaml").splitlines()
     assert [line.split() for line in told if line.startswith("all")] == [
         ["all", "0", "4", "0", "4"]
     ]
@@ -182,7 +182,7 @@ def test_what_was_deleted_comes_back_with_the_same_bytes_and_so_does_all_after_i
     # follows was made again.
     assert after_fits(project) == known
     assert (project.folder / RECORD).is_file()
-    told = status_text().splitlines()
+    told = status_text("toy.yaml").splitlines()
     assert told[0] == "toy: no run is active in this folder"
     assert not any("To create the missing" in line for line in told)
 
@@ -192,10 +192,10 @@ def test_what_crashed_is_made_again_by_the_command_that_the_status_names(
 ) -> None:
     project, _ = finished
     monkeypatch.chdir(project.folder)
-    told = status_text().splitlines()
+    told = status_text("toy.yaml").splitlines()
     assert sum(line.startswith("failed: ArithmeticError: injected") for line in told)
     with pytest.raises(SystemExit) as stopped:
-        status_text("--strict")
+        status_text("toy.yaml", "--strict")
     assert stopped.value.code == 1
     [line] = [
         line
@@ -210,4 +210,4 @@ def test_what_crashed_is_made_again_by_the_command_that_the_status_names(
     project.snakemake("--cores", "1", *command[start:], "--", SCORES)
     assert set(read_frame(Path(SCORES), SCORE_COLUMNS)["status"]) == {"ok"}
     assert other.stat().st_ino == kept  # a fit next to it is not made again
-    assert "crashed" not in status_text("--strict")
+    assert "crashed" not in status_text("toy.yaml", "--strict")

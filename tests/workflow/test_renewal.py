@@ -133,7 +133,7 @@ def test_a_file_of_another_configuration_is_named_and_made_again(
         shutil.copy2(other.folder / name, tmp_path / name)
     monkeypatch.chdir(tmp_path)
     reason = "it was made with other options, another seed or other code"
-    status = status_text()
+    status = status_text("toy.yaml")
     assert f"1 file to remake: {reason}\n  {file}\n" in status
     assert f"such as {file}: {reason}" in run(project, small())
     assert {path: (tmp_path / path).read_bytes() for path in kept} == kept
@@ -148,7 +148,7 @@ def test_what_lies_beside_an_output_needs_no_record(
     (folder / "contents.json").write_text("{}")
     monkeypatch.chdir(tmp_path)
     assert "no record" not in run(project, small())
-    assert "no record" not in status_text()
+    assert "no record" not in status_text("toy.yaml")
 
 
 def test_the_status_names_mixed_versions_and_changed_records(
@@ -159,6 +159,6 @@ def test_the_status_names_mixed_versions_and_changed_records(
     extra = json.loads(record.read_text())["extra"]
     versions = extra["versions"] | {"numpy": "1.0"}
     rewrite_record(Path(f"{FIT}.parquet"), extra=extra | {"versions": versions})
-    assert "numpy" in status_text().partition("different versions:")[2]
+    assert "numpy" in status_text("toy.yaml").partition("different versions:")[2]
     record.write_text(record.read_text().replace('"seed": 0', '"seed": 8'))
-    assert "the record next to it was edited" in status_text()
+    assert "the record next to it was edited" in status_text("toy.yaml")

@@ -12,10 +12,9 @@ from typing import Any
 import pytest
 import yaml
 from sklearn.datasets import load_wine
-from support.toy_study import CONFIG, Project
+from support.toy_study import CONFIG, Project, status_text
 
 from cdspp.__main__ import main
-from cdspp.cli.study import status_text
 
 pytestmark = pytest.mark.slow
 
@@ -173,7 +172,7 @@ def test_status_verify_plan_and_a_dry_run_see_an_edit(
     assert "all as computed" not in said
     file, _, reason = expected.partition(": ")
     shown = re.compile(f"to remake: {reason}.*\n(  .*\n)*  .*{file}")
-    status = status_text(["toy.yaml"])
+    status = status_text("toy.yaml")
     assert shown.search(status), status
     assert main(["plan", "toy.yaml"]) == 0
     plan = capsys.readouterr().out
@@ -195,7 +194,7 @@ def test_without_an_edit_all_is_as_computed(
     shutil.rmtree(".snakemake")  # its records are not what counts
     code, said = verified(capsys)
     assert (code, said.count("all as computed")) == (0, 1), said
-    status = status_text(["toy.yaml"])
+    status = status_text("toy.yaml")
     assert "to remake" not in status
     assert trials(status) == "Fits: all 4 trials exist and are kept."
     assert "Not compared with the present study file" not in said
@@ -246,8 +245,8 @@ def test_trials_that_are_not_there_are_counted_apart_from_those_that_stay(
     monkeypatch.chdir(tmp_path)
     scores = "results/toy/scores/wines.parquet"
     ask(trials=3, block_size=3)  # the two trials that are there, in another block
-    found = trials(status_text(["toy.yaml"]))
+    found = trials(status_text("toy.yaml"))
     assert found == "Fits: 4 trials kept, 2 to run (2: not computed yet)."
     assert trials(project.snakemake("-n", "--", scores)) == found
     project.snakemake("--cores", "1", "--", scores)
-    assert "all 6 trials" in trials(status_text(["toy.yaml"]))
+    assert "all 6 trials" in trials(status_text("toy.yaml"))
