@@ -15,8 +15,6 @@ from typing import Any, cast
 
 from cdspp.core.errors import ConfigError
 
-_DEFAULTS: dict[Callable[..., Any], Mapping[str, Any]] = {}
-
 
 @cache
 def find_identifiers(package: str) -> Mapping[str, tuple[str, str]]:
@@ -87,13 +85,11 @@ def plugin_paths(group: str) -> Mapping[str, str]:
     return {each.name: each.value for each in metadata.entry_points(group=group)}
 
 
+@cache
 def defaults_of(function: Callable[..., Any]) -> Mapping[str, Any]:
     """Return the parameters of a function, method or class with their defaults."""
-    if function not in _DEFAULTS:
-        parameters = inspect.signature(function).parameters.items()
-        defaults = {name: parameter.default for name, parameter in parameters}
-        _DEFAULTS[function] = MappingProxyType(defaults)
-    return _DEFAULTS[function]
+    parameters = inspect.signature(function).parameters.items()
+    return MappingProxyType({name: part.default for name, part in parameters})
 
 
 def check_options(what: str, options: Iterable[str], known: Iterable[str]) -> None:

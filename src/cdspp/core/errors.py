@@ -104,7 +104,6 @@ _OTHER = {
     errno.ENOTDIR: "A file is in the way: move it, and run again.",
     errno.EISDIR: "A folder is in the way: move it, and run again.",
     errno.ENAMETOOLONG: "Shorten the name, and run again.",
-    errno.EFBIG: "Raise the limit on file size, and run again.",
     errno.EIO: "Check the disk, or choose another, and run again.",
 }
 _MORE_MEMORY = (

@@ -79,11 +79,8 @@ def is_missing(value: Any) -> bool:
 
 def missing_markers(values: Iterable[Any]) -> str:
     """Return the words that mark missing labels, with counts; blanks are left out."""
-    counts = Counter(value for value in values if isinstance(value, (str, bytes)))
-    words = Counter[str]()
-    for value, count in counts.items():
-        if is_missing(value):
-            words[as_text(value).strip()] += count
+    texts = (value for value in values if isinstance(value, (str, bytes)))
+    words = Counter(as_text(text).strip() for text in texts if is_missing(text))
     return " and ".join(f"{n} {w!r}" for w, n in words.most_common() if w)
 
 

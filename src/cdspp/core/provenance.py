@@ -9,7 +9,7 @@ import platform
 import sys
 import time
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from functools import cache
 from importlib import metadata
 from importlib.util import find_spec, resolve_name
@@ -57,14 +57,11 @@ def limit_threads(n_threads: int) -> Iterator[None]:
     """Limit the threads of loaded libraries, whose number affects the last bits."""
     from threadpoolctl import threadpool_limits
 
-    with ExitStack() as stack:
-        if torch := sys.modules.get("torch"):
-            stack.callback(torch.set_num_threads, torch.get_num_threads())
-            torch.set_num_threads(n_threads)
-        if cv2 := sys.modules.get("cv2"):
-            stack.callback(cv2.setNumThreads, cv2.getNumThreads())
-            cv2.setNumThreads(n_threads)
-        stack.enter_context(threadpool_limits(limits=n_threads))
+    if torch := sys.modules.get("torch"):
+        torch.set_num_threads(n_threads)
+    if cv2 := sys.modules.get("cv2"):
+        cv2.setNumThreads(n_threads)
+    with threadpool_limits(limits=n_threads):
         yield
 
 
@@ -87,6 +84,7 @@ def _version(name: str) -> str:
         return ""
 
 
+@cache
 def hardware() -> dict[str, Any]:
     """Return the operating system and processor of this machine."""
     info = Path("/proc/cpuinfo")
@@ -190,37 +188,20 @@ def _parsed(file: Path, changed: int, parent: str) -> tuple[frozenset[str], str]
 
     Its relative imports start at the `parent` package.
     """
-    found: set[str] = set()
-    code = _dumped(ast.parse(file.read_text(encoding="utf-8")), found)
+    tree, imports = ast.parse(file.read_text(encoding="utf-8")), set[str]()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            imports |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            base = "." * node.level + (node.module or "")
+            stem = f"{base}." if node.module else base
+            imports |= {base, *(f"{stem}{alias.name}" for alias in node.names)}
+        match body := getattr(node, "body", None):
+            case [ast.Expr(ast.Constant(str())), *_]:
+                del body[0]  # the docstring
     # A file that runs as part of a package and on its own may try both kinds of import.
-    named = (each for each in found if parent or not each.startswith("."))
-    imported = {resolve_name(each, parent) for each in named}
+    named = (each for each in imports if parent or not each.startswith("."))
+    modules = {resolve_name(each, parent) for each in named}
     if _is_own(parent):
-        imported = {each for each in imported if _is_own(each)}
-    return frozenset(filter(_source_file, imported)), code
-
-
-def _dumped(part: Any, imported: set[str]) -> str:
-    """Return `ast.dump` without docstrings, and collect imports on the way."""
-    # One walk suffices: each job of a study parses the whole library.
-    if isinstance(part, list):
-        return f"[{', '.join([_dumped(each, imported) for each in part])}]"
-    if not isinstance(part, ast.AST):
-        return repr(part)
-    if isinstance(part, ast.Import):
-        imported |= {alias.name for alias in part.names}
-    elif isinstance(part, ast.ImportFrom):
-        base = "." * part.level + (part.module or "")
-        stem = f"{base}." if part.module else base
-        imported |= {base, *(f"{stem}{alias.name}" for alias in part.names)}
-    kind, fields = type(part), []
-    for name in part._fields:
-        value = getattr(part, name, None)
-        if name == "body":
-            match value:
-                case [ast.Expr(ast.Constant(str())), *value]:  # without its docstring
-                    pass
-        # An optional field is None in the class as well.
-        if value is not None or getattr(kind, name, ...) is not None:
-            fields.append(f"{name}={_dumped(value, imported)}")
-    return f"{kind.__name__}({', '.join(fields)})"
+        modules = {module for module in modules if _is_own(module)}
+    return frozenset(filter(_source_file, modules)), ast.dump(tree)

@@ -10,7 +10,6 @@ checks it, and its inputs, before it writes a file.
 import atexit
 import errno
 import json
-import logging
 import os
 import socket
 import sys
@@ -26,8 +25,6 @@ from cdspp.core.names import PathLike
 from cdspp.core.provenance import INSTALLED, file_digest
 
 State = Mapping[str, tuple[int, int]]
-
-log = logging.getLogger(__name__)
 
 FOLDER, RUNS, LOCKS = ".snakemake", "cdspp-runs", "locks/*.lock"
 # Environment variables: the run lock, and whether the run must keep fits for which
@@ -117,8 +114,7 @@ def lock_run(folder: PathLike = FOLDER, code: State | None = None) -> OwnRunLock
             stream.flush()
             atexit.register(Path(name).unlink, missing_ok=True)
             return OwnRunLock(stream, note, Path(name))
-    except OSError as error:  # some file systems lack locks
-        log.debug("no run lock in %s: %s", run_locks, error)
+    except OSError:  # some file systems lack locks
         locked = any(folder.glob(LOCKS))
         return OwnRunLock(None, UNKNOWN.format(runs=UNKNOWN_RUN) if locked else "")
 

@@ -94,11 +94,6 @@ def needs(name: str) -> tuple[str, ...]:
     return (*found, *(package for package, needed in packages.items() if needed))
 
 
-def method_module(name: str) -> str:
-    """Return the module of the method `name`."""
-    return method_class(name).__module__
-
-
 def external_identity(name: str) -> str:
     """Return text that identifies an external method's class; empty if built-in."""
     fields = _external().get(name, {})

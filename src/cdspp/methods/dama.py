@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -328,12 +327,6 @@ def align(
     similar = linalg.blas.dsyrk(-1.0, sums, beta=1.0, c=similar, overwrite_c=1)
     size = len(similar)
     similar[np.diag_indices_from(similar)] += alpha
-    if n_components is not None and n_components > size:
-        warnings.warn(
-            f"n_components={n_components}, but the eigenproblem has {size} directions "
-            f"(limited by rows and features). Using {size}.",
-            stacklevel=2,
-        )
     kept = min(n_components or n_classes, size)
     few = kept < sizes.sum() < FEW_ROWS * size
     solve = _solve_by_rows if few else _solve_by_coordinates

@@ -151,15 +151,13 @@ def _as_method(
 def _check_offers(place: str, cls: type, target_only: bool) -> None:
     """Refuse a class whose `fit` takes no source, unless it is target-only."""
     fit = getattr(cls, "fit", None)
-    if not callable(fit):
-        raise ConfigError(f"{place}: expected a class with fit(X, y, *, source=).")
-    takes = inspect.signature(fit).parameters.values()
-    named = {each.name for each in takes}
-    open_ended = any(each.kind is each.VAR_KEYWORD for each in takes)
-    if not target_only and "source" not in named and not open_ended:
+    parameters = inspect.signature(fit).parameters.values() if callable(fit) else ()
+    kinds = {parameter.name: parameter.kind for parameter in parameters}
+    takes_source = "source" in kinds or inspect.Parameter.VAR_KEYWORD in kinds.values()
+    if not (kinds and (target_only or takes_source)):
         raise ConfigError(
-            f"{place}: fit takes no source. Expected fit(X, y, *, source=), where "
-            "source has X and y; for a classifier without one, set `kind: target-only`."
+            f"{place}: expected a class with fit(X, y, *, source=), where source has X "
+            "and y; for a classifier without a source, set `kind: target-only`."
         )
 
 

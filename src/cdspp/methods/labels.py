@@ -49,12 +49,7 @@ def read_labels(y: Any) -> tuple[NDArray[Any], NDArray[np.bool_]]:
     array: NDArray[Any] = column_or_1d(y, warn=True)
     if is_text := array.dtype.kind in "OSU":
         entries = array.tolist()
-        try:  # check equal values once
-            is_marker = {value: is_missing(value) for value in {*entries}}
-            missing = [is_marker[value] for value in entries]
-        except (TypeError, ValueError):  # a value that cannot be hashed
-            missing = [is_missing(value) for value in entries]
-        labelled = ~np.array(missing, dtype=bool)
+        labelled = ~np.array([is_missing(value) for value in entries], dtype=bool)
         if not labelled.all() and (words := missing_markers(entries)):
             warnings.warn(
                 f"read as unlabelled: {words}. If such a word is a class, fit inside "

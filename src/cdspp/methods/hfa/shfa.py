@@ -339,15 +339,12 @@ class SHFA(HFA):
             shares = sizes / sizes.sum()
         else:
             shares = np.asarray(self.prior, dtype=np.float64)
-            if shares.shape != (n_classes,):
+            one_each = shares.shape == (n_classes,) and (shares >= 0).all()
+            if not (one_each and np.isclose(shares.sum(), 1.0)):
                 raise ValueError(
-                    f"prior needs one share for each of {n_classes} classes, got shape "
-                    f"{shares.shape}. Give shares in the order of the sorted labels."
-                )
-            if not ((shares >= 0).all() and np.isclose(shares.sum(), 1.0)):
-                raise ValueError(
-                    f"prior needs nonnegative shares that sum to 1, got {shares}. "
-                    "Divide them by their sum."
+                    f"prior needs a nonnegative share for each of {n_classes} classes, "
+                    f"with the sum 1, got {shares}. Give them in the order of the "
+                    "sorted labels, divided by their sum."
                 )
         expected = np.minimum(shares, 1.0) * n_unlabelled
         whole = np.round(expected)  # a share times a number of rows has rounding errors

@@ -3,10 +3,8 @@
 import logging
 import math
 import time
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass, fields
-from functools import cache
 from numbers import Integral
 from typing import Any
 
@@ -48,7 +46,6 @@ class TrainingContext:
         self.generator = torch.Generator(device="cpu").manual_seed(int(seed))
         self.dtype = torch.float64 if double else torch.float32
         self.device: torch.device = torch_device(device)
-        self.fused_steps = self.device.type in {"cpu", "cuda"}  # of all weights at once
 
     def normal(self, *shape: int) -> Tensor:
         """Draw initial weights on the processor."""
@@ -64,18 +61,6 @@ class TrainingContext:
         """Return a trainable copy of initial values on the device."""
         return self.place(values).contiguous().requires_grad_()
 
-    @contextmanager
-    def arithmetic(self) -> Iterator[None]:
-        """Use the context's precision and gradients in the block, not the caller's."""
-        before = torch.get_float32_matmul_precision()
-        with ExitStack() as stack:
-            stack.callback(torch.set_float32_matmul_precision, before)
-            torch.set_float32_matmul_precision("highest")
-            stack.enter_context(torch.inference_mode(False))
-            stack.enter_context(torch.enable_grad())
-            stack.enter_context(torch.autocast(self.device.type, enabled=False))
-            yield
-
 
 def product(X: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     """Return ``X @ weight.T + bias``; in float32 by oneDNN if that is faster.
@@ -87,16 +72,12 @@ def product(X: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     return outputs.to_dense() if outputs.is_mkldnn else outputs
 
 
-@cache
-def _is_intel() -> bool:
-    return "Intel" in hardware()["processor"]
-
-
 def to_mkldnn(X: Tensor) -> Tensor:
     """Return rows in oneDNN's layout if it is available for them."""
     fits = X.device.type == "cpu" and X.dtype == torch.float32 and not X.is_mkldnn
     available = torch.backends.mkldnn.is_available()  # type: ignore[no-untyped-call]
-    return X.to_mkldnn() if fits and available and not _is_intel() else X
+    is_intel = "Intel" in hardware()["processor"]
+    return X.to_mkldnn() if fits and available and not is_intel else X
 
 
 class Batch:

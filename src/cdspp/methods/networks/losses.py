@@ -48,7 +48,7 @@ class AlignmentNetwork(Network):
             momentum=0.9,
             nesterov=True,
             weight_decay=model.weight_decay,
-            fused=setup.fused_steps,
+            fused=True,
         )
 
         def loss(iteration: int) -> Tensor:
@@ -150,7 +150,7 @@ def adam(
     weights, biases = zip(*(part.parameters for part in parts), strict=True)
     groups = [{"params": weights, "weight_decay": model.tau}, {"params": biases}]
     return torch.optim.Adam(
-        groups, lr=model.learning_rate, betas=DECAY_RATES, fused=setup.fused_steps
+        groups, lr=model.learning_rate, betas=DECAY_RATES, fused=True
     )
 
 

@@ -280,10 +280,7 @@ class KPGRLGW(KPGRL):
             gradient -= gradient.min()  # POT finds some negative programs infeasible
             step = solver.emd(*masses, gradient, numItermax=MOST_PIVOTS) - plan
             curvature = -2.0 * self.alpha * float(((left @ step @ right) * step).sum())
-            length = _step_length(curvature, float((gradient * step).sum()))
-            if length == 0.0:
-                break
-            plan += length * step
+            plan += _step_length(curvature, float((gradient * step).sum())) * step
         return plan
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from cdspp.core.errors import MethodFailed
+from cdspp.core.errors import MethodFailed, to_install
 from cdspp.core.linalg import row_normalise, softmax, squared_distances
 from cdspp.core.memory import require_memory
 from cdspp.methods import base
@@ -76,9 +76,7 @@ def transport_library(module: str) -> Any:
     try:
         return import_module(module)
     except ModuleNotFoundError as error:
-        if error.name != "ot":
-            raise
-        text = "transport plans need POT: pip install 'cdspp[transport]'"
+        text = to_install("ot", "a transport plan")
         raise ModuleNotFoundError(text, name="ot") from error
 
 
