@@ -277,7 +277,6 @@ def fault(
 
 
 def _find_record(path: PathLike) -> tuple[Record | None, str]:
-    """Return the record of a file, or None and the fault."""
     try:
         content = read_json(record_path(path))
         seal = content.pop("digest", "")

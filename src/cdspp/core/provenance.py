@@ -117,7 +117,13 @@ def _imported(modules: Iterable[str]) -> list[tuple[str, str]]:
     waiting = {*modules}
     while waiting:
         name = waiting.pop()
-        read[name] = _module(name)
+        if file := _source_file(name):
+            parent = name if file.stem == "__init__" else name.rpartition(".")[0]
+            read[name] = _parsed(file, file.stat().st_mtime_ns, parent)
+        elif _is_own(name):
+            raise ModuleNotFoundError(f"{PACKAGE} has no module {name!r}")
+        else:  # an installed module, whose version stands for its code
+            read[name] = frozenset(), _distributions(name)
         waiting |= read[name][0] - read.keys()
     return [(name, code) for name, (_, code) in sorted(read.items())]
 
@@ -139,16 +145,6 @@ def data_digest(folder: PathLike) -> str:
     files = sorted(file for file in root.rglob("*") if file.is_file())
     content = [(file.relative_to(root).as_posix(), file_digest(file)) for file in files]
     return hashlib.sha256(json.dumps(content).encode()).hexdigest()[:16]
-
-
-def _module(name: str) -> tuple[frozenset[str], str]:
-    file = _source_file(name)
-    if file is None and _is_own(name):
-        raise ModuleNotFoundError(f"{PACKAGE} has no module {name!r}")
-    if file is None:
-        return frozenset(), _distributions(name)  # its version is its code
-    parent = name if file.stem == "__init__" else name.rpartition(".")[0]
-    return _parsed(file, file.stat().st_mtime_ns, parent)
 
 
 def _is_own(name: str) -> bool:

@@ -30,7 +30,6 @@ FOLDER, RUNS, LOCKS = ".snakemake", "cdspp-runs", "locks/*.lock"
 # Environment variables: the run lock, and whether the run must keep fits for which
 # only code changed.
 RUN, KEEP_FITS = "CDSPP_RUN", "CDSPP_KEEP_FITS"
-HOUR = 3600.0
 UNKNOWN_RUN = "a run without a lock"
 ORPHANED_JOBS_NOTE = (
     "Its jobs on a cluster may still run, and would be computed twice: squeue --me "
@@ -234,7 +233,7 @@ def _remove_stale(folder: Path) -> str:
     if locks and not ended:
         return UNKNOWN.format(runs=names)
     # A run on another machine may be about to take its locks.
-    old = [r.path for r in runs if r.lives is False or r.started < time.time() - HOUR]
+    old = [r.path for r in runs if r.lives is False or r.started < time.time() - 3600]
     for path in (*locks, *old):
         path.unlink(missing_ok=True)
     note = f"The previous run ({names}) was killed. Its lock on this folder is removed"

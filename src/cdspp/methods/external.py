@@ -190,8 +190,7 @@ def _built(options: Mapping[str, Any]) -> dict[str, Any]:
     """Build each option that is a model: ``{class: ..., options: {...}}``."""
     built = dict(options)
     for name, value in options.items():
-        nested = isinstance(value, Mapping) and "class" in value
-        if nested and not set(value) - {"class", "options"}:
+        if isinstance(value, Mapping) and "class" in value:
             built[name] = load_class(value["class"])(**_built(value.get("options", {})))
     return built
 

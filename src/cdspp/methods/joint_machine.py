@@ -78,7 +78,6 @@ class JointMachine(CommonSpaceMethod, base.ConfidentClassifier):
 
 
 def _zeros(X: Any, width: int) -> Any:
-    """Return as many rows of zeros as `X` has, sparse if `X` is sparse."""
     shape = (X.shape[0], width)
     return sparse.csr_array(shape) if issparse(X) else np.zeros(shape)
 

@@ -175,8 +175,6 @@ class LabelledKFold(StratifiedKFold):
 
         ValueError: a class has fewer labelled rows than there are folds.
         """
-        if y is None:
-            raise ValueError("LabelledKFold needs y to know which rows are labelled.")
         labels, labelled = read_labels(y)
         classes, counts = np.unique(labels, return_counts=True)
         if not len(classes):

@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import linalg, sparse
-from sklearn import config_context
 from sklearn.linear_model import LogisticRegression
 from sklearn.utils._param_validation import Interval, StrOptions
 
@@ -197,9 +196,8 @@ class PA(base.TransductiveClassifier):
         machine = LogisticRegression(C=self.C, **options)
         # Ties as in `OneVsRestClassifier`: to the last class, or the first of two.
         order = classes[::-1] if len(classes) > 2 else classes
-        with config_context(assume_finite=True, skip_parameter_validation=True):
-            machines = (machine.fit(labelled, y == code) for code in order)
-            scores = [fitted.decision_function(unlabelled) for fitted in machines]
+        machines = (machine.fit(labelled, y == code) for code in order)
+        scores = [fitted.decision_function(unlabelled) for fitted in machines]
         return np.asarray(order[np.argmax(scores, axis=0)])
 
 

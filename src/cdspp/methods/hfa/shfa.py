@@ -136,7 +136,6 @@ class LabellingMachine(AugmentedMachine):
         return Q
 
     def _strengths(self, dual: Float) -> Float:
-        """Return ``a^T B_m a``."""
         shifted, n_known = self._kernels.shifted, self._kernels.n_known
         signed = self._labels * dual[:, None]
         rows = n_known + np.flatnonzero(dual[n_known:])

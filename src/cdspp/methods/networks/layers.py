@@ -235,9 +235,6 @@ def train(
         if time.monotonic() - shown > PROGRESS_SECONDS:
             shown, done = time.monotonic(), iteration + 1
             log.info("%d of %d iterations, loss %.4f", done, max_iter, losses[-1])
-    weights = [weight for group in optimiser.param_groups for weight in group["params"]]
-    if not all(bool(weight.isfinite().all()) for weight in weights):
-        raise MethodFailed(f"a weight is not finite after iteration {max_iter - 1}")
     usual = float(np.median(losses[-USUAL_OVER:]))
     if losses[-1] > SPIKE * usual:
         text = "the last loss, %.4f, is far above the usual %.4f: training has just "

@@ -127,7 +127,6 @@ def _radial(X: Float, rows: Float) -> Float:
 
 
 def _most_votes(values: Float, classes: Int) -> Int:
-    """Return the class with most votes; ties go to the first class."""
     votes = _votes(values, len(classes))
     return np.asarray(classes[votes.argmax(axis=0)], dtype=np.intp)
 

@@ -21,7 +21,6 @@ from cdspp.methods.shared.machines import LinearMachine, RadialMachine
 from cdspp.methods.transport import plans
 
 CHUNK = 1024  # rows whose distances are computed at a time
-MOST_PIVOTS = 10_000_000  # limit per linear program
 
 
 class _Keypoints:
@@ -278,7 +277,7 @@ class KPGRLGW(KPGRL):
             gradient = (1 - self.alpha) * guide
             gradient -= 4.0 * self.alpha * (left @ plan @ right + anchored)
             gradient -= gradient.min()  # POT finds some negative programs infeasible
-            step = solver.emd(*masses, gradient, numItermax=MOST_PIVOTS) - plan
+            step = solver.emd(*masses, gradient, numItermax=10**7) - plan
             curvature = -2.0 * self.alpha * float(((left @ step @ right) * step).sum())
             plan += _step_length(curvature, float((gradient * step).sum())) * step
         return plan

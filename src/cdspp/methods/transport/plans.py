@@ -290,8 +290,8 @@ class UCOOT(COOT):
                     log=True,
                 )
             except UserWarning as error:
-                text = "Sinkhorn's iterations underflow; raise epsilon, or scale the "
-                raise MethodFailed(text + "features alike") from error
+                text = "iterations underflow; raise epsilon, or scale features alike"
+                raise MethodFailed(text) from error
         self._potentials = self.epsilon * np.asarray(log["duals_sample"][0])
 
 
