@@ -140,7 +140,7 @@ def test_what_a_class_of_the_user_imports_counts_wherever_it_is(
 
 
 def _digest_of_mine() -> str:
-    for kept in (provenance.code_digest, provenance._edited):
+    for kept in (provenance.code_digest, provenance._origin):
         kept.cache_clear()
     return provenance.code_digest("own.mine")
 

@@ -47,8 +47,8 @@ def measured() -> Iterator[dict[str, float]]:
     try:
         yield usage
     finally:
-        spent = time.perf_counter() - wall, time.process_time() - cpu
-        for name, value in zip(USAGE, (*spent, peak_memory_mb()), strict=True):
+        times = time.perf_counter() - wall, time.process_time() - cpu
+        for name, value in zip(USAGE, (*times, peak_memory_mb()), strict=True):
             usage[name] = round(value, 4)
 
 
@@ -67,13 +67,13 @@ def limit_threads(n_threads: int) -> Iterator[None]:
 
 def versions() -> dict[str, str]:
     """Return the versions of Python and of the packages that compute numbers."""
-    found = {name: version for name in REPORTED if (version := _version(name))}
-    return {"python": platform.python_version(), **found}
+    installed = {name: version for name in REPORTED if (version := _version(name))}
+    return {"python": platform.python_version(), **installed}
 
 
-def numeric_versions(found: Mapping[str, str]) -> dict[str, str]:
+def numeric_versions(installed: Mapping[str, str]) -> dict[str, str]:
     """Return the versions that affect predictions."""
-    return {name: found[name] for name in NUMERIC if name in found}
+    return {name: installed[name] for name in NUMERIC if name in installed}
 
 
 @cache
@@ -113,19 +113,19 @@ def own_modules(modules: Iterable[str]) -> list[Path]:
 
 def _imported(modules: Iterable[str]) -> list[tuple[str, str]]:
     """Return modules and their imports, by name, with their code."""
-    read: dict[str, tuple[frozenset[str], str]] = {}
-    waiting = {*modules}
-    while waiting:
-        name = waiting.pop()
+    code_by_module: dict[str, tuple[frozenset[str], str]] = {}
+    pending = {*modules}
+    while pending:
+        name = pending.pop()
         if file := _source_file(name):
             parent = name if file.stem == "__init__" else name.rpartition(".")[0]
-            read[name] = _parsed(file, file.stat().st_mtime_ns, parent)
+            code_by_module[name] = _parse(file, file.stat().st_mtime_ns, parent)
         elif _is_own(name):
             raise ModuleNotFoundError(f"{PACKAGE} has no module {name!r}")
         else:  # an installed module, whose version stands for its code
-            read[name] = frozenset(), _distributions(name)
-        waiting |= read[name][0] - read.keys()
-    return [(name, code) for name, (_, code) in sorted(read.items())]
+            code_by_module[name] = frozenset(), _distribution_versions(name)
+        pending |= code_by_module[name][0] - code_by_module.keys()
+    return [(name, code) for name, (_, code) in sorted(code_by_module.items())]
 
 
 def file_digest(path: PathLike) -> str:
@@ -156,15 +156,15 @@ def _source_file(name: str) -> Path | None:
 
     A package that was installed as editable may change and keep its version.
     """
-    own = Path(__file__).parents[2]
-    folders = [own] if _is_own(name) else [Path.cwd(), *_edited(name.partition(".")[0])]
+    src = Path(__file__).parents[2]
+    folders = [src] if _is_own(name) else [Path.cwd(), *_origin(name.partition(".")[0])]
     paths = (folder.joinpath(*name.split(".")) for folder in folders)
     files = (f for p in paths for f in (p.with_suffix(".py"), p / "__init__.py"))
     return next((file for file in files if file.is_file()), None)
 
 
 @cache
-def _edited(package: str) -> list[Path]:
+def _origin(package: str) -> list[Path]:
     """Return the location of a package that is neither installed nor Python's own."""
     spec = None if package in sys.stdlib_module_names else find_spec(package)
     places = (spec.submodule_search_locations or [spec.origin or ""]) if spec else []
@@ -172,14 +172,14 @@ def _edited(package: str) -> list[Path]:
 
 
 @cache
-def _distributions(name: str) -> str:
+def _distribution_versions(name: str) -> str:
     package = name.partition(".")[0]
     names = metadata.packages_distributions().get(package, [package])
     return " ".join(f"{name}=={_version(name)}" for name in sorted(set(names)))
 
 
 @cache
-def _parsed(file: Path, changed: int, parent: str) -> tuple[frozenset[str], str]:
+def _parse(file: Path, modified_ns: int, parent: str) -> tuple[frozenset[str], str]:
     """Parse each version of a file once, because most digests share most files.
 
     Its relative imports start at the `parent` package.
@@ -196,8 +196,8 @@ def _parsed(file: Path, changed: int, parent: str) -> tuple[frozenset[str], str]
             case [ast.Expr(ast.Constant(str())), *_]:
                 del body[0]  # the docstring
     # A file that runs as part of a package and on its own may try both kinds of import.
-    named = (each for each in imports if parent or not each.startswith("."))
-    modules = {resolve_name(each, parent) for each in named}
+    names = (name for name in imports if parent or not name.startswith("."))
+    imported = {resolve_name(name, parent) for name in names}
     if _is_own(parent):
-        modules = {module for module in modules if _is_own(module)}
-    return frozenset(filter(_source_file, modules)), ast.dump(tree)
+        imported = {name for name in imported if _is_own(name)}
+    return frozenset(filter(_source_file, imported)), ast.dump(tree)
