@@ -118,8 +118,8 @@ def root_sums(K: Float) -> tuple[Float, Float]:
     values, vectors = linalg.eigh(K, check_finite=False)
     roots = np.sqrt(np.maximum(values, 0.0))
     sums = vectors.sum(axis=0)
-    kept = roots > len(K) * np.spacing(roots[-1])
-    inverse = vectors[:, kept] @ (sums[kept] / roots[kept])
+    nonzero = roots > len(K) * np.spacing(roots[-1])
+    inverse = vectors[:, nonzero] @ (sums[nonzero] / roots[nonzero])
     return np.asarray(vectors @ (roots * sums)), np.asarray(inverse)
 
 
@@ -148,8 +148,8 @@ class _HingeMachine(AugmentedMachine):
 
     def expansion(self, solution: Solution) -> tuple[Float, float]:
         shares = solution.weights * (self._columns.T @ solution.dual)
-        own = solution.dual[-len(self._expansions) :]
-        return np.asarray(self._expansions @ shares + own), solution.offset
+        target_duals = solution.dual[-len(self._expansions) :]
+        return np.asarray(self._expansions @ shares + target_duals), solution.offset
 
     def _times(self, dual: Float) -> Float:
         support = np.flatnonzero(dual)
@@ -365,9 +365,9 @@ def _probe(solve: Callable[..., tuple[Float, float]]) -> list[tuple[bytes, float
     rows = np.random.default_rng(0).standard_normal((12, 4))
     kernel = rows @ rows.T + np.eye(12)
     y = np.where(np.arange(12) % 3 == 0, 1.0, -1.0)
-    two = solve(kernel, 1e-3, y, sample_weight=np.linspace(0.1, 2.0, 12))
-    one = solve(kernel, 1e-3, nu=0.1)
-    return [(dual.tobytes(), intercept) for dual, intercept in (two, one)]
+    hinge = solve(kernel, 1e-3, y, sample_weight=np.linspace(0.1, 2.0, 12))
+    single = solve(kernel, 1e-3, nu=0.1)
+    return [(dual.tobytes(), intercept) for dual, intercept in (hinge, single)]
 
 
 def _by_inner_routine(
@@ -387,12 +387,12 @@ def _by_public_class(
 ) -> tuple[Float, float]:
     with sklearn.config_context(assume_finite=True, skip_parameter_validation=True):
         if y is None:
-            one = OneClassSVM(tol=tol, **OPTIONS, **extra).fit(kernel)
-            return _dense(len(kernel), one.support_, one.dual_coef_, one.intercept_)
+            svm = OneClassSVM(tol=tol, **OPTIONS, **extra).fit(kernel)
+            return _dense(len(kernel), svm.support_, svm.dual_coef_, svm.intercept_)
         # For LIBSVM, the first side is the one that scikit-learn sorts first.
-        two = SVC(tol=tol, **OPTIONS).fit(kernel, -y, **extra)
+        svm = SVC(tol=tol, **OPTIONS).fit(kernel, -y, **extra)
     # With two classes, scikit-learn flips the signs: positive means the second class.
-    return _dense(len(kernel), two.support_, -two.dual_coef_, -two.intercept_)
+    return _dense(len(kernel), svm.support_, -svm.dual_coef_, -svm.intercept_)
 
 
 def _dense(n: int, support: Any, duals: Any, intercepts: Any) -> tuple[Float, float]:
