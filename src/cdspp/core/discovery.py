@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from importlib import metadata
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any, cast
 
 from cdspp.core.errors import ConfigError
@@ -85,11 +84,10 @@ def plugin_paths(group: str) -> Mapping[str, str]:
     return {entry.name: entry.value for entry in metadata.entry_points(group=group)}
 
 
-@cache
 def defaults_of(function: Callable[..., Any]) -> Mapping[str, Any]:
     """Return the parameters of a function, method or class with their defaults."""
     parameters = inspect.signature(function).parameters.items()
-    return MappingProxyType({name: part.default for name, part in parameters})
+    return {name: parameter.default for name, parameter in parameters}
 
 
 def check_options(owner: str, options: Iterable[str], valid: Iterable[str]) -> None:

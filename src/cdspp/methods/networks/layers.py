@@ -142,26 +142,26 @@ class RowLayer:
     def __init__(
         self, weight: Tensor, bias: Tensor, setup: TrainingContext, rows: Float
     ) -> None:
-        self._rows, self._first = rows, TrainedLayer(weight.numpy(), bias.numpy())
-        self._start = setup.place(rows @ self._first.weight.T + self._first.bias)
-        coefficients = torch.zeros_like(self._start).requires_grad_()
+        self._rows, self._initial = rows, TrainedLayer(weight.numpy(), bias.numpy())
+        self._outputs = setup.place(rows @ self._initial.weight.T + self._initial.bias)
+        coefficients = torch.zeros_like(self._outputs).requires_grad_()
         self.parameters = coefficients, setup.parameter(np.ones(1))
 
     def inputs(self, X: Float) -> Float:
         """Return the inputs of the layer: products of the rows with all rows."""
-        return (X @ self._rows.T + 1.0).astype(self._first.weight.dtype)
+        return (X @ self._rows.T + 1.0).astype(self._initial.weight.dtype)
 
     def __call__(self, X: Tensor) -> Tensor:
         """Return the layer's output for all rows."""
-        inputs = X, *self.parameters, self._start
+        inputs = X, *self.parameters, self._outputs
         outputs = _SumsOfRows.apply(*inputs)  # type: ignore[no-untyped-call]
         return functional.leaky_relu_(outputs, LEAKY_SLOPE)
 
     def trained(self) -> TrainedLayer:
         """Return the trained layer as arrays, for features instead of products."""
         B, share = (w.detach().cpu().numpy() for w in self.parameters)
-        weight = share * self._first.weight + B.T @ self._rows
-        bias = share * self._first.bias + B.sum(axis=0, dtype=np.float64)
+        weight = share * self._initial.weight + B.T @ self._rows
+        bias = share * self._initial.bias + B.sum(axis=0, dtype=np.float64)
         return TrainedLayer(weight.astype(B.dtype), bias.astype(B.dtype))
 
 
@@ -223,7 +223,7 @@ def train(
     loss: Callable[[int], Tensor], optimiser: torch.optim.Optimizer, max_iter: int
 ) -> list[float]:
     """Take one step per iteration, from number 0; return the loss before each step."""
-    losses, shown = list[float](), time.monotonic()
+    losses, last_log = list[float](), time.monotonic()
     for iteration in range(max_iter):
         optimiser.zero_grad()
         value = loss(iteration)
@@ -232,11 +232,11 @@ def train(
             raise MethodFailed(f"the loss is {losses[-1]} at iteration {iteration}")
         torch.autograd.backward(value)
         optimiser.step()
-        if time.monotonic() - shown > PROGRESS_SECONDS:
-            shown, done = time.monotonic(), iteration + 1
+        if time.monotonic() - last_log > PROGRESS_SECONDS:
+            last_log, done = time.monotonic(), iteration + 1
             log.info("%d of %d iterations, loss %.4f", done, max_iter, losses[-1])
-    usual = float(np.median(losses[-USUAL_OVER:]))
-    if losses[-1] > SPIKE * usual:
+    level = float(np.median(losses[-USUAL_OVER:]))
+    if losses[-1] > SPIKE * level:
         text = "the last loss, %.4f, is far above the usual %.4f: training has just "
-        log.warning(text + "become unstable, and the result is poor", losses[-1], usual)
+        log.warning(text + "become unstable, and the result is poor", losses[-1], level)
     return losses
