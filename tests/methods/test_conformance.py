@@ -31,7 +31,6 @@ from cdspp.methods import (
     available,
     make,
     method_class,
-    method_module,
     option_defaults,
 )
 from cdspp.methods.shared.common_subspace import SubspaceMethod
@@ -88,7 +87,6 @@ def test_the_identifier_is_unique_and_well_formed(name: str) -> None:
     displayed = [method_class(other).display_name for other in available()]
     assert displayed.count(found.display_name) == 1
     assert getattr(cdspp, found.__name__) is found
-    assert method_module(name) == found.__module__
 
 
 def test_no_identifier_is_declared_twice() -> None:

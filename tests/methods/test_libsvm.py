@@ -13,7 +13,7 @@ from support.toy_problem import toy_problem
 from cdspp import HFA, SHFA
 from cdspp.core.errors import MethodFailed
 from cdspp.methods.hfa import hfa
-from cdspp.methods.hfa.hfa import one_class, two_sides
+from cdspp.methods.hfa.hfa import one_class
 
 
 @pytest.fixture(autouse=True)
@@ -42,7 +42,7 @@ def test_two_sides_are_those_of_the_public_class(n: int, seed: int) -> None:
     public = SVC(kernel="precomputed", tol=1e-3).fit(kernel, -y, sample_weight=costs)
     expected = np.zeros(n)
     expected[public.support_] = -public.dual_coef_[0]
-    dual, intercept = two_sides(kernel, y, costs, 1e-3)
+    dual, intercept = hfa._libsvm_solver()(kernel, 1e-3, y, sample_weight=costs)
     np.testing.assert_array_equal(dual, expected)
     assert intercept == -public.intercept_[0]
     assert (dual * y >= 0).all()
@@ -93,4 +93,4 @@ def test_another_release_has_the_public_classes_and_the_same_values(
 def test_a_machine_that_is_not_finite_fails_with_a_reason() -> None:
     kernel = np.full((4, 4), np.nan)
     with pytest.raises(MethodFailed, match="not finite"):
-        two_sides(kernel, np.array([1.0, -1.0, 1.0, -1.0]), np.ones(4), 1e-3)
+        one_class(kernel, 1e-3)

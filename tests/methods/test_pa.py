@@ -13,7 +13,7 @@ from cdspp import PA
 from cdspp.core.errors import MethodFailed
 from cdspp.core.linalg import principal_axes
 from cdspp.methods.cost import Size
-from cdspp.methods.pa import _filled
+from cdspp.methods.pa import _complete_basis
 
 
 def wide_toy(**changes: Any) -> ToyProblem:
@@ -44,7 +44,7 @@ def test_the_axes_of_the_labelled_rows_serve_a_wider_target() -> None:
 
 def test_axes_are_filled_up_by_the_first_features_that_they_lack() -> None:
     axes = principal_axes(np.random.default_rng(0).random((4, 30)), 20)
-    filled = _filled(axes, 20)
+    filled = _complete_basis(axes, 20)
     assert_allclose(filled[:, :3], axes)
     assert_allclose(filled.T @ filled, np.eye(20), atol=1e-12)
     features = np.eye(30, 17)

@@ -19,7 +19,6 @@ from cdspp.methods import (
     available,
     make,
     method_class,
-    method_module,
     register_external,
 )
 from cdspp.study.config import register_external_methods
@@ -87,7 +86,8 @@ def test_another_class_or_transformer_under_one_name_makes_another_fit(
             for name in ("own", "cdspp")
         )
         codes.add(own["code"])
-        assert cdspp["code"] == code_digest("cdspp.stages.fit", method_module("cdspp"))
+        module = method_class("cdspp").__module__
+        assert cdspp["code"] == code_digest("cdspp.stages.fit", module)
     assert len(codes) == 3
 
 
@@ -180,11 +180,12 @@ def test_its_digest_follows_the_folder_and_of_packages_the_version(
 ) -> None:
     entry = {"id": "first", "class": "own_first:First"}
     assert not faults(entry, {"id": "pa"})
-    before = code_digest("cdspp.stages.fit", method_module("first"))
+    module = method_class("first").__module__
+    before = code_digest("cdspp.stages.fit", module)
     code_digest.cache_clear()
     (folder / "own_helper.py").write_text("# A comment changes no result.\nFIRST = 0\n")
-    assert code_digest("cdspp.stages.fit", method_module("first")) == before
+    assert code_digest("cdspp.stages.fit", module) == before
     code_digest.cache_clear()
     (folder / "own_helper.py").write_text("FIRST = 1\n")
-    assert code_digest("cdspp.stages.fit", method_module("first")) != before
+    assert code_digest("cdspp.stages.fit", module) != before
     assert code_digest("sklearn.svm") != code_digest("numpy")

@@ -20,7 +20,6 @@ from cdspp.core.run_lock import (
     lock_run,
     require_posix,
 )
-from cdspp.methods import method_module
 from cdspp.report.registry import KINDS, names_of_kind
 from cdspp.study.config import load_study, merge_files, merge_presets
 from cdspp.study.files import (

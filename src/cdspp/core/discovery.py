@@ -10,40 +10,37 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from importlib import metadata
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any, cast
 
 from cdspp.core.errors import ConfigError
-
-_DEFAULTS: dict[Callable[..., Any], Mapping[str, Any]] = {}
 
 
 @cache
 def find_identifiers(package: str) -> Mapping[str, tuple[str, str]]:
     """Map each ``identifier = "..."`` to its module and class without importing any."""
-    found = {}
+    identifiers = {}
     folder = Path(str(sys.modules[package].__file__)).parent
     for path in sorted(folder.rglob("[!_]*.py")):
         module = ".".join(path.relative_to(folder).with_suffix("").parts)
         tree = ast.parse(path.read_text(encoding="utf-8"))
-        for node in (each for each in tree.body if isinstance(each, ast.ClassDef)):
-            for part in node.body:
-                match part:
+        for node in (part for part in tree.body if isinstance(part, ast.ClassDef)):
+            for member in node.body:
+                match member:
                     case ast.Assign([target], value) | ast.AnnAssign(target, _, value):
                         match target, value:
                             case ast.Name("identifier"), ast.Constant(str(name)):
-                                found[name] = (module, node.name)
-    return dict(sorted(found.items()))
+                                identifiers[name] = (module, node.name)
+    return dict(sorted(identifiers.items()))
 
 
 @cache
-def load_named_class(package: str, name: str, what: str, *others: str) -> type[Any]:
-    """Import the class of an identifier; ConfigError if no `what` has this name."""
+def load_named_class(package: str, name: str, kind: str, *extra: str) -> type[Any]:
+    """Import the class of an identifier; ConfigError if no `kind` has this name."""
     classes = find_identifiers(package)
     if name not in classes:
-        known = [*classes, *others]
-        hint = did_you_mean(name, known)
-        raise ConfigError(f"unknown {what} {name!r}{hint} Known: {', '.join(known)}.")
+        names = [*classes, *extra]
+        hint = did_you_mean(name, names)
+        raise ConfigError(f"unknown {kind} {name!r}{hint} Known: {', '.join(names)}.")
     module, class_name = classes[name]
     loaded = importlib.import_module(f"{package}.{module}")
     return cast("type[Any]", getattr(loaded, class_name))
@@ -59,12 +56,12 @@ def load_class(place: str) -> type:
     return cast("type", _load(place, "class", inspect.isclass))
 
 
-def _load(place: str, what: str, is_one: Callable[[object], bool]) -> Any:
+def _load(place: str, kind: str, is_kind: Callable[[object], bool]) -> Any:
     module, _, name = place.partition(":")
     if os.getcwd() not in sys.path:
         sys.path.append(os.getcwd())
     try:
-        found: Any = importlib.import_module(module)
+        loaded: Any = importlib.import_module(module)
     except ImportError as error:
         expected = "a module in the folder of the run, or an installed package"
         fault = f"{place}: cannot import {module} ({error})"
@@ -73,35 +70,32 @@ def _load(place: str, what: str, is_one: Callable[[object], bool]) -> Any:
         reason = f"{type(error).__name__}: {error}"
         raise ConfigError(f"{place}: {module} failed to import ({reason}).") from error
     for part in name.split("."):
-        names = [key for key, value in vars(found).items() if is_one(value)]
-        if not is_one(getattr(found, part, None)):
+        names = [key for key, value in vars(loaded).items() if is_kind(value)]
+        if not is_kind(getattr(loaded, part, None)):
             hint = did_you_mean(part, names)
-            raise ConfigError(f"{place}: {module} has no {what} {name}{hint}")
-        found = getattr(found, part)
-    return found
+            raise ConfigError(f"{place}: {module} has no {kind} {name}{hint}")
+        loaded = getattr(loaded, part)
+    return loaded
 
 
 @cache
 def plugin_paths(group: str) -> Mapping[str, str]:
     """Return the class paths of entry points, such as ``cdspp.methods``, by name."""
-    return {each.name: each.value for each in metadata.entry_points(group=group)}
+    return {entry.name: entry.value for entry in metadata.entry_points(group=group)}
 
 
 def defaults_of(function: Callable[..., Any]) -> Mapping[str, Any]:
     """Return the parameters of a function, method or class with their defaults."""
-    if function not in _DEFAULTS:
-        parameters = inspect.signature(function).parameters.items()
-        defaults = {name: parameter.default for name, parameter in parameters}
-        _DEFAULTS[function] = MappingProxyType(defaults)
-    return _DEFAULTS[function]
+    parameters = inspect.signature(function).parameters.items()
+    return {name: parameter.default for name, parameter in parameters}
 
 
-def check_options(what: str, options: Iterable[str], known: Iterable[str]) -> None:
-    """Raise ConfigError if `what` lacks one of these options."""
-    names = list(known)
+def check_options(owner: str, options: Iterable[str], valid: Iterable[str]) -> None:
+    """Raise ConfigError if `owner` lacks one of these options."""
+    names = list(valid)
     for option in options:
         if option not in names:
-            message = f"{what} has no option {option!r}{did_you_mean(option, names)}"
+            message = f"{owner} has no option {option!r}{did_you_mean(option, names)}"
             raise ConfigError(f"{message} Known: {', '.join(names)}.")
 
 

@@ -104,7 +104,6 @@ _OTHER = {
     errno.ENOTDIR: "A file is in the way: move it, and run again.",
     errno.EISDIR: "A folder is in the way: move it, and run again.",
     errno.ENAMETOOLONG: "Shorten the name, and run again.",
-    errno.EFBIG: "Raise the limit on file size, and run again.",
     errno.EIO: "Check the disk, or choose another, and run again.",
 }
 _MORE_MEMORY = (
@@ -113,10 +112,10 @@ _MORE_MEMORY = (
 )
 
 
-def to_install(package: str, what: str, extra: str = "") -> str:
-    """Return a message naming the extra that installs the package that `what` needs."""
+def to_install(package: str, user: str, extra: str = "") -> str:
+    """Return a message naming the extra that installs the package that `user` needs."""
     extra = f"cdspp[{extra or EXTRAS[package]}]"
-    return f"{what} needs {package}, which is not installed: pip install '{extra}'"
+    return f"{user} needs {package}, which is not installed: pip install '{extra}'"
 
 
 @contextmanager
@@ -153,8 +152,8 @@ def raise_write_error(
     if number not in remedies:
         return
     if isinstance(error.filename, str | os.PathLike):
-        named, whole = Path(error.filename).absolute(), folder.absolute()
-        if not (named.is_relative_to(whole) or whole.is_relative_to(named)):
+        file, root = Path(error.filename).absolute(), folder.absolute()
+        if not (file.is_relative_to(root) or root.is_relative_to(file)):
             return
     message = f"{path}: cannot be written ({os.strerror(number)})."
     raise NotWritableError(f"{message} {remedies[number]}") from error
@@ -173,15 +172,15 @@ def out_of_memory(error: BaseException) -> bool:
 
 def stops_job(error: Exception) -> bool:
     """Return whether an error would stop every method, so that the job must end."""
-    others = (*USER_ERRORS, OSError, ImportError)
-    return out_of_memory(error) or isinstance(error, others)
+    fatal_errors = (*USER_ERRORS, OSError, ImportError)
+    return out_of_memory(error) or isinstance(error, fatal_errors)
 
 
 def unexpected_error_text(error: Exception) -> str:
     """Return the message and line of code of an unexpected error, on one line."""
     text = ": ".join(filter(None, [type(error).__name__, short_message(error)]))
-    for last in traceback.extract_tb(error.__traceback__)[-1:]:
-        text += f" ({Path(last.filename).name}, line {last.lineno}: {last.line})"
+    for frame in traceback.extract_tb(error.__traceback__)[-1:]:
+        text += f" ({Path(frame.filename).name}, line {frame.lineno}: {frame.line})"
     return text
 
 
@@ -202,6 +201,6 @@ def machine_fault_text(error: BaseException, log_file: PathLike) -> str:
         return f"MemoryError: {log_file}: {out_of_memory_text(error)} {_MORE_MEMORY}"
     if not isinstance(error, OSError) or error.errno not in {*_FULL, *_REFUSED}:
         return ""
-    where = error.filename or f"the job of {log_file}"
+    place = error.filename or f"the job of {log_file}"
     remedy = _REFUSED.get(error.errno, "Make room and run again.")
-    return f"{type(error).__name__}: {where}: {os.strerror(error.errno)}. {remedy}"
+    return f"{type(error).__name__}: {place}: {os.strerror(error.errno)}. {remedy}"

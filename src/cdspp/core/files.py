@@ -11,7 +11,6 @@ import json
 import math
 import os
 import re
-import socket
 import tempfile
 import time
 import zipfile
@@ -41,8 +40,7 @@ BROKEN = (
     *(OSError, ValueError, TypeError, LookupError, EOFError),
     *(zlib.error, zipfile.BadZipFile, NotImplementedError),
 )
-HOST = f"{zlib.crc32(socket.gethostname().encode()):08x}"
-A_MOMENT, A_DAY = 1.0, 86400.0  # seconds; a new file gets its lock sooner
+A_MOMENT = 1.0  # seconds; a new file gets its lock sooner
 
 # The folder of a job that takes its files from storage, above data and results.
 STORED = re.compile(r"\A\.snakemake/storage/.*/(?=(?:data|results)/)")
@@ -64,21 +62,19 @@ def atomic(file: PathLike) -> Iterator[Path]:
         target = target.resolve()
     with write_errors(target):
         target.parent.mkdir(parents=True, exist_ok=True)
-        for path in target.parent.glob(f".{glob.escape(target.name)}.cdspp-????????-*"):
-            # Locks of another machine may be invisible here, so wait a day.
-            least = A_MOMENT if f".cdspp-{HOST}-" in path.name else A_DAY
+        for path in target.parent.glob(f".{glob.escape(target.name)}.cdspp-*"):
             with suppress(OSError), path.open("r+b") as stream:
                 lock_file(stream, wait=False)
-                if time.time() - path.stat().st_mtime > least:
+                if time.time() - path.stat().st_mtime > A_MOMENT:
                     path.unlink()
-        prefix, suffix = f".{target.name}.cdspp-{HOST}-", target.suffix
+        prefix, suffix = f".{target.name}.cdspp-", target.suffix
         handle, name = tempfile.mkstemp(dir=target.parent, prefix=prefix, suffix=suffix)
         temporary = Path(name)
-        held = [handle]
+        open_handles = [handle]
         try:
             lock_file(handle)
         except OSError:  # the lock is unneeded; Windows cannot rename open files
-            os.close(held.pop())
+            os.close(open_handles.pop())
         try:
             yield temporary
             check_run()
@@ -86,14 +82,14 @@ def atomic(file: PathLike) -> Iterator[Path]:
             temporary.replace(target)
         finally:
             temporary.unlink(missing_ok=True)
-            for handle in held:
+            for handle in open_handles:
                 os.close(handle)
 
 
 def same_file(path: PathLike, other: PathLike) -> bool:
     """Return whether two paths lead to the same existing file, possibly by links."""
-    both = os.path.exists(path) and os.path.exists(other)
-    return both and os.path.samefile(path, other)
+    both_exist = os.path.exists(path) and os.path.exists(other)
+    return both_exist and os.path.samefile(path, other)
 
 
 def write_json(path: PathLike, value: Any) -> None:
@@ -111,54 +107,54 @@ def write_csv(path: PathLike, table: pd.DataFrame) -> None:
 
 def read_json(path: PathLike) -> Any:
     """Read a JSON file; DataError if it is missing, damaged or not JSON."""
-    what = "a JSON file"
+    kind = "a JSON file"
     content = b""
     try:
         content = Path(path).read_bytes()
         return json.loads(content)
     except OSError as error:
-        raise read_error(path, what, f"{error.strerror}") from error
+        raise read_error(path, kind, f"{error.strerror}") from error
     except (ValueError, RecursionError) as error:
-        cut = content.startswith((b"{", b"["))
-        wrong = f"it is damaged: {error}" if cut else _opening(content)
-        raise read_error(path, what, wrong) from error
+        is_json = content.startswith((b"{", b"["))
+        problem = f"it is damaged: {error}" if is_json else _describe_opening(content)
+        raise read_error(path, kind, problem) from error
 
 
-def read_arrays(path: PathLike, what: str) -> dict[str, np.ndarray]:
-    """Read all arrays of an NPZ file; DataError says that `what` was expected."""
-    check_opening(path, what, b"PK\x03\x04")  # the first bytes of any ZIP file
+def read_arrays(path: PathLike, kind: str) -> dict[str, np.ndarray]:
+    """Read all arrays of an NPZ file; DataError says that `kind` was expected."""
+    check_opening(path, kind, b"PK\x03\x04")  # the first bytes of any ZIP file
     try:
         with np.load(path, allow_pickle=False) as archive:
             return {name: archive[name] for name in archive.files}
     except BROKEN as error:
-        raise read_error(path, what, f"it is damaged: {error}") from error
+        raise read_error(path, kind, f"it is damaged: {error}") from error
 
 
-def check_opening(path: PathLike, what: str, opening: bytes) -> None:
-    """Raise DataError if a file is missing, or its first bytes do not fit `what`."""
+def check_opening(path: PathLike, kind: str, opening: bytes) -> None:
+    """Raise DataError if a file is missing, or its first bytes do not fit `kind`."""
     try:
         with Path(path).open("rb") as stream:
-            found = stream.read(64)
+            first_bytes = stream.read(64)
     except OSError as error:
-        raise read_error(path, what, f"{error.strerror}") from error
-    if not found.startswith(opening):
-        raise read_error(path, what, _opening(found))
+        raise read_error(path, kind, f"{error.strerror}") from error
+    if not first_bytes.startswith(opening):
+        raise read_error(path, kind, _describe_opening(first_bytes))
 
 
-def _opening(found: bytes) -> str:
+def _describe_opening(content: bytes) -> str:
     """Describe a file of another kind by its first bytes."""
-    if not found:
+    if not content:
         return "it is empty"
-    if found.lstrip()[:5].lower() in (b"<!doc", b"<html", b"<head", b"<?xml"):
+    if content.lstrip()[:5].lower() in (b"<!doc", b"<html", b"<head", b"<?xml"):
         return "it is a web page"
-    return f"it begins with {found[:8]!r}"
+    return f"it begins with {content[:8]!r}"
 
 
-def read_error(path: PathLike, what: str, wrong: str, remedy: str = "") -> DataError:
+def read_error(path: PathLike, kind: str, problem: str, remedy: str = "") -> DataError:
     """Return the error for a file: the expected kind, the fault, the remedy."""
-    again = "Delete it and run" if Path(path).exists() else "Run"
-    remedy = remedy or f"{again} the study again to remake it."
-    return DataError(f"{path}: expected {what}, but {wrong.rstrip('.')}. {remedy}")
+    command = "Delete it and run" if Path(path).exists() else "Run"
+    remedy = remedy or f"{command} the study again to remake it."
+    return DataError(f"{path}: expected {kind}, but {problem.rstrip('.')}. {remedy}")
 
 
 class Record(NamedTuple):
@@ -227,50 +223,50 @@ def write_record(
 
 def read_record(path: PathLike) -> Record:
     """Read the record of a file; DataError if it is damaged or of another file."""
-    record, wrong = _find_record(path)
+    record, problem = _find_record(path)
     if record is None:
-        raise record_error(path, wrong)
+        raise record_error(path, problem)
     return record
 
 
-def record_error(path: PathLike, wrong: str) -> DataError:
+def record_error(path: PathLike, problem: str) -> DataError:
     """Return the error for a file that does not match its record."""
-    beside = record_path(path).name
-    remedy = f"Delete it and {beside} next to it, and run the study again."
-    return DataError(f"{path}: {wrong}. {remedy}")
+    record_name = record_path(path).name
+    remedy = f"Delete it and {record_name} next to it, and run the study again."
+    return DataError(f"{path}: {problem}. {remedy}")
 
 
 def fault(
     path: PathLike,
     expected: Expected | None = None,
-    known: dict[str, str] | None = None,
+    cache: dict[str, str] | None = None,
     *,
     record: Record | None = None,
 ) -> str:
     """Return how a file differs from its record or its expected recipe; empty if equal.
 
     A file older than its record is read again only if the clock went back, and missing
-    inputs are not compared. `known` maps paths to digests, empty for files to skip, and
+    inputs are not compared. `cache` maps paths to digests, empty for files to skip, and
     caches the digests of inputs between calls.
     """
-    wrong = ""
+    problem = ""
     if record is None:
-        record, wrong = _find_record(path)
+        record, problem = _find_record(path)
     if record is None:
-        return wrong
-    digests = {} if known is None else known
-    name, beside = os.fspath(path), record_path(path)
-    if name not in digests:
-        old = os.stat(path).st_ctime_ns <= beside.stat().st_ctime_ns <= time.time_ns()
-        digests[name] = record.sha256 if old else file_digest(path)
-    if digests[name] != record.sha256:
-        return f"it differs from the file that {beside.name}, next to it, describes"
+        return problem
+    digests = {} if cache is None else cache
+    file, sidecar = os.fspath(path), record_path(path)
+    if file not in digests:
+        old = os.stat(path).st_ctime_ns <= sidecar.stat().st_ctime_ns <= time.time_ns()
+        digests[file] = record.sha256 if old else file_digest(path)
+    if digests[file] != record.sha256:
+        return f"it differs from the file that {sidecar.name}, next to it, describes"
     if expected is None:
         return ""
-    for input_, place in (expected.inputs or {n: n for n in record.inputs}).items():
+    for name, place in (expected.inputs or {n: n for n in record.inputs}).items():
         if place not in digests:
             digests[place] = file_digest(place) if Path(place).is_file() else ""
-        if digests[place] not in ("", record.inputs.get(input_)):
+        if digests[place] not in ("", record.inputs.get(name)):
             return f"it was made from another {place} than the present one"
     if record.made_of == expected.made_of:
         return ""
@@ -281,10 +277,9 @@ def fault(
 
 
 def _find_record(path: PathLike) -> tuple[Record | None, str]:
-    """Return the record of a file, or None and the fault."""
     try:
         content = read_json(record_path(path))
-        seal = content.pop("digest", "")
+        digest = content.pop("digest", "")
         if "extra" in content:
             record = Record(**content)
         elif "predictions" in content:  # a fit's record by the release `OLDER`
@@ -304,7 +299,7 @@ def _find_record(path: PathLike) -> tuple[Record | None, str]:
         inputs = {STORED.sub("", name): sha for name, sha in record.inputs.items()}
         record = record._replace(file=STORED.sub("", record.file), inputs=inputs)
     # The older release sealed only the records of fits.
-    if seal != content_digest(content) and (seal or not record.release):
+    if digest != content_digest(content) and (digest or not record.release):
         return None, CHANGED_RECORD
     if Path(record.file).parts[-5:] != Path(path).parts[-5:]:
         return None, f"the record next to it describes {record.file}"
@@ -321,17 +316,17 @@ def storable(cls: type[T]) -> type[T]:
 class Packer:
     """Turns objects into a tree for JSON and the arrays to which the tree refers.
 
-    For an object of another class, `other` returns a key for `unpack` and its parts.
+    For an object of another class, `split` returns a key for `unpack` and its parts.
     """
 
     def __init__(
-        self, other: Callable[[Any], tuple[str, Any] | None] = lambda value: None
+        self, split: Callable[[Any], tuple[str, Any] | None] = lambda value: None
     ) -> None:
         self.arrays: dict[str, np.ndarray] = {}
-        self._other = other
+        self._split = split
 
-    def pack(self, value: Any, where: str) -> Any:
-        """Return the tree of an object; DataError names `where` it cannot be stored."""
+    def pack(self, value: Any, place: str) -> Any:
+        """Return the tree of an object; DataError says where it cannot be."""
         if isinstance(value, np.generic):
             value = value.item()
         if value is None or isinstance(value, bool | int | str):
@@ -340,59 +335,59 @@ class Packer:
             return value if math.isfinite(value) else {"float": repr(value)}
         if isinstance(value, np.ndarray):
             if value.dtype.kind == "O":  # NumPy would pickle an array of objects
-                content = self.pack(value.ravel().tolist(), where)["list"]
+                content = self.pack(value.ravel().tolist(), place)["list"]
                 return {"objects": content, "shape": list(value.shape)}
             name = f"array-{len(self.arrays)}"
             self.arrays[name] = value
             return {"array": name}
         if isinstance(value, list | tuple):
             kind = "list" if isinstance(value, list) else "tuple"
-            return {kind: [self.pack(x, f"{where}[{k}]") for k, x in enumerate(value)]}
+            return {kind: [self.pack(x, f"{place}[{k}]") for k, x in enumerate(value)]}
         if isinstance(value, Mapping) and all(isinstance(name, str) for name in value):
-            return {"dict": self._named(value, where)}
+            return {"dict": self._items(value, place)}
         if is_dataclass(value) and _KINDS.get(type(value).__name__) is type(value):
             content = {f.name: getattr(value, f.name) for f in fields(value)}
-            return {"kind": type(value).__name__, "fields": self._named(content, where)}
-        if found := self._other(value):
-            key, content = found
-            return {key: self._named(content, where)}
-        fault = f"{where} is a {type(value).__name__}"
+            return {"kind": type(value).__name__, "fields": self._items(content, place)}
+        if parts := self._split(value):
+            key, content = parts
+            return {key: self._items(content, place)}
+        fault = f"{place} is a {type(value).__name__}"
         raise DataError(f"{fault}, which cannot be saved as numbers and text.")
 
-    def _named(self, values: Mapping[str, Any], where: str) -> dict[str, Any]:
-        return {name: self.pack(x, f"{where}.{name}") for name, x in values.items()}
+    def _items(self, values: Mapping[str, Any], place: str) -> dict[str, Any]:
+        return {name: self.pack(x, f"{place}.{name}") for name, x in values.items()}
 
 
-def unpack(tree: Any, arrays: Mapping[str, np.ndarray], other: Builders) -> Any:
+def unpack(tree: Any, arrays: Mapping[str, np.ndarray], builders: Builders) -> Any:
     """Return the object of a tree and its arrays; DataError if the tree is invalid.
 
-    `other` builds objects of other classes from their named parts, by key.
+    `builders` build objects of other classes from their named parts, by key.
     """
 
-    def named(parts: Mapping[str, Any]) -> dict[str, Any]:
-        return {name: back(part) for name, part in parts.items()}
+    def rebuild_mapping(parts: Mapping[str, Any]) -> dict[str, Any]:
+        return {name: rebuild(part) for name, part in parts.items()}
 
-    def back(node: Any) -> Any:
+    def rebuild(node: Any) -> Any:
         if not isinstance(node, dict):
             if isinstance(node, list):
                 raise TypeError("a list without a kind")
             return node
         for key, content in node.items():
             if key in ("list", "tuple"):
-                return {"list": list, "tuple": tuple}[key](map(back, content))
-            if key in ("dict", *other):
-                return other.get(key, dict)(named(content))
+                return {"list": list, "tuple": tuple}[key](map(rebuild, content))
+            if key in ("dict", *builders):
+                return builders.get(key, dict)(rebuild_mapping(content))
         if "kind" in node:
             kind = str(_FORMER.get(node["kind"], node["kind"]))
-            return _KINDS[kind](**named(node["fields"]))
+            return _KINDS[kind](**rebuild_mapping(node["fields"]))
         if "objects" in node:
-            found = np.empty(len(node["objects"]), dtype=object)
-            found[:] = [back(part) for part in node["objects"]]
-            return found.reshape(node["shape"])
+            array = np.empty(len(node["objects"]), dtype=object)
+            array[:] = [rebuild(part) for part in node["objects"]]
+            return array.reshape(node["shape"])
         return arrays[node["array"]] if "array" in node else float(node["float"])
 
     try:
-        return back(tree)
+        return rebuild(tree)
     except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
         raise DataError(f"invalid content ({error}).") from error
 
@@ -404,28 +399,28 @@ def write_parts(path: PathLike, tree: Any, arrays: Mapping[str, np.ndarray]) -> 
         np.savez(stream, allow_pickle=False, **{_TREE: np.asarray(text), **arrays})
 
 
-def read_parts(path: PathLike, what: str) -> tuple[Any, dict[str, np.ndarray]]:
-    """Return the tree and the arrays of a file; DataError if it is not `what`."""
+def read_parts(path: PathLike, kind: str) -> tuple[Any, dict[str, np.ndarray]]:
+    """Return the tree and the arrays of a file; DataError if it is not `kind`."""
     if not Path(path).is_file():
         raise DataError(f"{path}: no such file.")
     names: set[str] = set()
 
-    def note(node: dict[str, Any]) -> dict[str, Any]:
+    def collect_name(node: dict[str, Any]) -> dict[str, Any]:
         names.add(str(node.get("array")))
         return node
 
     try:
         with zipfile.ZipFile(path) as archive:
             text = str(_array(archive, _TREE))
-            tree = json.loads(text, object_hook=note)
-            known = {info.filename.removesuffix(".npy") for info in archive.filelist}
-            found = sorted(names & known)
-            return tree, {name: _array(archive, name) for name in found}
+            tree = json.loads(text, object_hook=collect_name)
+            members = {info.filename.removesuffix(".npy") for info in archive.filelist}
+            used = sorted(names & members)
+            return tree, {name: _array(archive, name) for name in used}
     except Exception as error:  # from NumPy, zipfile or JSON
         if out_of_memory(error):
             raise
-        wrong = f"not {what}, or damaged: {short_message(error)}"
-        raise DataError(f"{path}: {wrong}.") from error
+        problem = f"not {kind}, or damaged: {short_message(error)}"
+        raise DataError(f"{path}: {problem}.") from error
 
 
 def _array(archive: zipfile.ZipFile, name: str) -> np.ndarray:
@@ -434,9 +429,9 @@ def _array(archive: zipfile.ZipFile, name: str) -> np.ndarray:
     with archive.open(info) as stream:
         headers = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}
         shape, _, dtype = headers[npy.read_magic(stream)](stream)
-        stated = math.prod(shape) * dtype.itemsize + stream.tell()
-        stored = info.compress_type == zipfile.ZIP_STORED
-        if not stored or stated != info.file_size or not dtype.itemsize:
+        stated_size = math.prod(shape) * dtype.itemsize + stream.tell()
+        is_stored = info.compress_type == zipfile.ZIP_STORED
+        if not is_stored or stated_size != info.file_size or not dtype.itemsize:
             raise ValueError(f"{name} of shape {shape} in {info.compress_size} bytes")
         stream.seek(0)
         return npy.read_array(stream, allow_pickle=False)

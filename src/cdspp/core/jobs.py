@@ -40,12 +40,12 @@ def job(
     log_ready()
     try:
         guard_job()
-        recorded = [*map(str, inputs)]
-        with guard_inputs([*recorded, *own]) as digests:
-            for path in recorded:
-                recorded_by = record_path(path).is_file()
-                if recorded_by and (wrong := fault(path, known=digests)):
-                    raise record_error(path, wrong)
+        input_paths = [*map(str, inputs)]
+        with guard_inputs([*input_paths, *own]) as digests:
+            for path in input_paths:
+                has_record = record_path(path).is_file()
+                if has_record and (problem := fault(path, cache=digests)):
+                    raise record_error(path, problem)
             yield
             if output is not None:
                 write_record(output, made_of, digests)

@@ -59,8 +59,8 @@ def as_text(value: Any) -> str:
     try:
         return value.decode() if isinstance(value, bytes) else str(value)
     except UnicodeDecodeError as error:
-        wrong = f"{value!r} has type bytes and is not UTF-8 ({error.reason})."
-        raise DataError(f"{wrong} Decode it, or write it again.") from error
+        problem = f"{value!r} has type bytes and is not UTF-8 ({error.reason})."
+        raise DataError(f"{problem} Decode it, or write it again.") from error
 
 
 def is_missing(value: Any) -> bool:
@@ -79,82 +79,79 @@ def is_missing(value: Any) -> bool:
 
 def missing_markers(values: Iterable[Any]) -> str:
     """Return the words that mark missing labels, with counts; blanks are left out."""
-    counts = Counter(value for value in values if isinstance(value, (str, bytes)))
-    words = Counter[str]()
-    for value, count in counts.items():
-        if is_missing(value):
-            words[as_text(value).strip()] += count
-    return " and ".join(f"{n} {w!r}" for w, n in words.most_common() if w)
+    texts = (value for value in values if isinstance(value, (str, bytes)))
+    markers = Counter(as_text(text).strip() for text in texts if is_missing(text))
+    return " and ".join(f"{n} {name!r}" for name, n in markers.most_common() if name)
 
 
 def near_duplicates(classes: Mapping[str, Iterable[Any]]) -> list[str]:
     """Name classes, with their places, that are probably two spellings of one."""
     places: dict[str, dict[str, list[str]]] = {}
-    for where, labels in classes.items():
+    for place, labels in classes.items():
         for name in sorted({n for n in labels if isinstance(n, str)} - _kept.get()):
             folded = unicodedata.normalize("NFKC", name).casefold()
             # Without invisible letters, such as a zero-width space or a soft hyphen.
             folded = "".join(c for c in folded if unicodedata.category(c) != "Cf")
-            same = places.setdefault(" ".join(folded.split()), {})
-            same.setdefault(name, []).append(where)
+            variants = places.setdefault(" ".join(folded.split()), {})
+            variants.setdefault(name, []).append(place)
     texts = []
-    for same in (each for each in places.values() if len(each) > 1):
+    for variants in (group for group in places.values() if len(group) > 1):
         # One letter may have two encodings that look the same.
-        seen = {unicodedata.normalize("NFC", name) for name in same}
-        show = repr if len(seen) == len(same) else ascii
-        named = (f"{show(name)} ({' and '.join(at)})" for name, at in same.items())
-        texts.append(", ".join(named))
+        normal_forms = {unicodedata.normalize("NFC", name) for name in variants}
+        quote = repr if len(normal_forms) == len(variants) else ascii
+        forms = (f"{quote(name)} ({' and '.join(at)})" for name, at in variants.items())
+        texts.append(", ".join(forms))
     return texts
 
 
 def require_distinct(classes: Mapping[str, Iterable[str]]) -> None:
     """Raise DataError if `near_duplicates` finds any in files or folders."""
-    if found := near_duplicates(classes):
-        other = "name one with --keep-label, in a study with keep_labels"
-        remedy = f"Spell them alike, or if both are classes, {other}."
-        raise DataError(f"{ALIKE}: {'; '.join(found)}. {remedy}")
+    if duplicates := near_duplicates(classes):
+        options = "name one with --keep-label, in a study with keep_labels"
+        remedy = f"Spell them alike, or if both are classes, {options}."
+        raise DataError(f"{ALIKE}: {'; '.join(duplicates)}. {remedy}")
 
 
 def no_common_class(classes: Mapping[str, Iterable[Any]]) -> list[str]:
     """Return a fault per pair of places without a common class, with similar names."""
-    found = []
-    for (here, labels), (there, others) in combinations(classes.items(), 2):
-        ours, theirs = [*map(str, labels)], [*map(str, others)]
+    faults = []
+    for (left, left_labels), (right, right_labels) in combinations(classes.items(), 2):
+        names, choices = [*map(str, left_labels)], [*map(str, right_labels)]
         # 1.0 equals 1; text mixed with numbers is another fault.
-        if {*labels} & {*others} or {*ours} & {*theirs}:
+        if {*left_labels} & {*right_labels} or {*names} & {*choices}:
             continue
-        pairs = [(name, nearest(name, theirs)) for name in ours]
-        near = ", ".join(f"{name!r} may be {other!r}" for name, other in pairs if other)
-        fault = f"{here} has the {class_list(ours)}, {there} the {class_list(theirs)}"
-        spell = f"{near}: spell" if near else "Spell"
-        remedy = f"{spell} the same class alike in both."
-        found.append(f"no class in common: {fault}. {remedy}")
-    return found
+        pairs = [(name, nearest(name, choices)) for name in names]
+        hint = ", ".join(f"{name!r} may be {match!r}" for name, match in pairs if match)
+        fault = f"{left} has the {class_list(names)}, {right} the {class_list(choices)}"
+        advice = f"{hint}: spell" if hint else "Spell"
+        remedy = f"{advice} the same class alike in both."
+        faults.append(f"no class in common: {fault}. {remedy}")
+    return faults
 
 
-def require_common(classes: Mapping[str, Iterable[Any]]) -> None:
+def require_common(places: Mapping[str, Iterable[Any]]) -> None:
     """Raise DataError if labels by place, target and source, cannot be matched."""
-    both = ((where, sorted({*labels}, key=str)) for where, labels in classes.items())
-    (target, ours), (source, theirs) = both
-    if not ours:
-        fault = f"{target}: no row has a label, {source} has the {class_list(theirs)}"
+    pairs = ((place, sorted({*names}, key=str)) for place, names in places.items())
+    (target, labels), (source, classes) = pairs
+    if not labels:
+        fault = f"{target}: no row has a label, {source} has the {class_list(classes)}"
         remedy = "Name the label column, or label some rows of each class."
         raise DataError(f"{fault}. {remedy}")
-    for fault in no_common_class({target: ours, source: theirs}):
+    for fault in no_common_class({target: labels, source: classes}):
         raise DataError(fault)
-    if len(ours) == 1:
-        known = f"{source} has the {class_list(theirs)}"
-        raise DataError(one_class(target, ours[0], known))
-    if len(theirs) == 1:
-        known = f"{target} has the {class_list(ours)}"
-        fault = f"all rows are of the class {str(theirs[0])!r}, {known}"
+    if len(labels) == 1:
+        context = f"{source} has the {class_list(classes)}"
+        raise DataError(one_class(target, labels[0], context))
+    if len(classes) == 1:
+        context = f"{target} has the {class_list(labels)}"
+        fault = f"all rows are of the class {str(classes[0])!r}, {context}"
         remedy = "A source needs at least two classes; add rows of another."
         raise DataError(f"{source}: {fault}. {remedy}")
 
 
-def one_class(target: str, label: Any, known: str) -> str:
+def one_class(target: str, label: Any, context: str) -> str:
     """Return fault and remedy if all labelled rows of a target have one class."""
-    fault = f"all labelled rows are of the class {str(label)!r}, {known}"
+    fault = f"all labelled rows are of the class {str(label)!r}, {context}"
     remedy = "There is nothing to predict with one class; label rows of another."
     return f"{target}: {fault}. {remedy}"
 
@@ -162,15 +159,15 @@ def one_class(target: str, label: Any, known: str) -> str:
 def class_list(labels: Iterable[Any]) -> str:
     """List classes, at most the first five."""
     names = [*map(str, labels)]
-    more = f" and {len(names) - 5} more" if len(names) > 5 else ""
-    return f"{'classes' if len(names) > 1 else 'class'} {', '.join(names[:5])}{more}"
+    tail = f" and {len(names) - 5} more" if len(names) > 5 else ""
+    return f"{'classes' if len(names) > 1 else 'class'} {', '.join(names[:5])}{tail}"
 
 
-def nearest(name: str, others: Sequence[str]) -> str:
+def nearest(name: str, choices: Sequence[str]) -> str:
     """Return the most similar name, by its beginning or its letters, if any."""
     if name.isdecimal():
         return ""
-    folded = {other.casefold(): other for other in others}
-    opening = [o for o in folded if o.startswith(name.casefold())]
-    near = difflib.get_close_matches(name.casefold(), folded, n=1)
-    return folded[(opening + near)[0]] if opening or near else ""
+    folded = {choice.casefold(): choice for choice in choices}
+    by_prefix = [choice for choice in folded if choice.startswith(name.casefold())]
+    matches = difflib.get_close_matches(name.casefold(), folded, n=1)
+    return folded[(by_prefix + matches)[0]] if by_prefix or matches else ""

@@ -89,9 +89,9 @@ def several_sources(task: str) -> bool:
 
 def role_domains(tasks: Iterable[str]) -> dict[str, tuple[str, ...]]:
     """Return the domains that serve as source and as target of tasks, each once."""
-    each = [task_domains(task) for task in tasks]
-    sources = dict.fromkeys(name for domains in each for name in domains.sources)
-    targets = dict.fromkeys(domains.target for domains in each)
+    pairs = [task_domains(task) for task in tasks]
+    sources = dict.fromkeys(name for pair in pairs for name in pair.sources)
+    targets = dict.fromkeys(pair.target for pair in pairs)
     return {"source": tuple(sources), "target": tuple(targets)}
 
 

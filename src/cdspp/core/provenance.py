@@ -9,7 +9,7 @@ import platform
 import sys
 import time
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from functools import cache
 from importlib import metadata
 from importlib.util import find_spec, resolve_name
@@ -47,8 +47,8 @@ def measured() -> Iterator[dict[str, float]]:
     try:
         yield usage
     finally:
-        spent = time.perf_counter() - wall, time.process_time() - cpu
-        for name, value in zip(USAGE, (*spent, peak_memory_mb()), strict=True):
+        times = time.perf_counter() - wall, time.process_time() - cpu
+        for name, value in zip(USAGE, (*times, peak_memory_mb()), strict=True):
             usage[name] = round(value, 4)
 
 
@@ -57,26 +57,23 @@ def limit_threads(n_threads: int) -> Iterator[None]:
     """Limit the threads of loaded libraries, whose number affects the last bits."""
     from threadpoolctl import threadpool_limits
 
-    with ExitStack() as stack:
-        if torch := sys.modules.get("torch"):
-            stack.callback(torch.set_num_threads, torch.get_num_threads())
-            torch.set_num_threads(n_threads)
-        if cv2 := sys.modules.get("cv2"):
-            stack.callback(cv2.setNumThreads, cv2.getNumThreads())
-            cv2.setNumThreads(n_threads)
-        stack.enter_context(threadpool_limits(limits=n_threads))
+    if torch := sys.modules.get("torch"):
+        torch.set_num_threads(n_threads)
+    if cv2 := sys.modules.get("cv2"):
+        cv2.setNumThreads(n_threads)
+    with threadpool_limits(limits=n_threads):
         yield
 
 
 def versions() -> dict[str, str]:
     """Return the versions of Python and of the packages that compute numbers."""
-    found = {name: version for name in REPORTED if (version := _version(name))}
-    return {"python": platform.python_version(), **found}
+    installed = {name: version for name in REPORTED if (version := _version(name))}
+    return {"python": platform.python_version(), **installed}
 
 
-def numeric_versions(found: Mapping[str, str]) -> dict[str, str]:
+def numeric_versions(installed: Mapping[str, str]) -> dict[str, str]:
     """Return the versions that affect predictions."""
-    return {name: found[name] for name in NUMERIC if name in found}
+    return {name: installed[name] for name in NUMERIC if name in installed}
 
 
 @cache
@@ -87,6 +84,7 @@ def _version(name: str) -> str:
         return ""
 
 
+@cache
 def hardware() -> dict[str, Any]:
     """Return the operating system and processor of this machine."""
     info = Path("/proc/cpuinfo")
@@ -115,13 +113,19 @@ def own_modules(modules: Iterable[str]) -> list[Path]:
 
 def _imported(modules: Iterable[str]) -> list[tuple[str, str]]:
     """Return modules and their imports, by name, with their code."""
-    read: dict[str, tuple[frozenset[str], str]] = {}
-    waiting = {*modules}
-    while waiting:
-        name = waiting.pop()
-        read[name] = _module(name)
-        waiting |= read[name][0] - read.keys()
-    return [(name, code) for name, (_, code) in sorted(read.items())]
+    code_by_module: dict[str, tuple[frozenset[str], str]] = {}
+    pending = {*modules}
+    while pending:
+        name = pending.pop()
+        if file := _source_file(name):
+            parent = name if file.stem == "__init__" else name.rpartition(".")[0]
+            code_by_module[name] = _parse(file, file.stat().st_mtime_ns, parent)
+        elif _is_own(name):
+            raise ModuleNotFoundError(f"{PACKAGE} has no module {name!r}")
+        else:  # an installed module, whose version stands for its code
+            code_by_module[name] = frozenset(), _distribution_versions(name)
+        pending |= code_by_module[name][0] - code_by_module.keys()
+    return [(name, code) for name, (_, code) in sorted(code_by_module.items())]
 
 
 def file_digest(path: PathLike) -> str:
@@ -143,16 +147,6 @@ def data_digest(folder: PathLike) -> str:
     return hashlib.sha256(json.dumps(content).encode()).hexdigest()[:16]
 
 
-def _module(name: str) -> tuple[frozenset[str], str]:
-    file = _source_file(name)
-    if file is None and _is_own(name):
-        raise ModuleNotFoundError(f"{PACKAGE} has no module {name!r}")
-    if file is None:
-        return frozenset(), _distributions(name)  # its version is its code
-    parent = name if file.stem == "__init__" else name.rpartition(".")[0]
-    return _parsed(file, file.stat().st_mtime_ns, parent)
-
-
 def _is_own(name: str) -> bool:
     return name.partition(".")[0] == PACKAGE
 
@@ -162,15 +156,15 @@ def _source_file(name: str) -> Path | None:
 
     A package that was installed as editable may change and keep its version.
     """
-    own = Path(__file__).parents[2]
-    folders = [own] if _is_own(name) else [Path.cwd(), *_edited(name.partition(".")[0])]
+    src = Path(__file__).parents[2]
+    folders = [src] if _is_own(name) else [Path.cwd(), *_origin(name.partition(".")[0])]
     paths = (folder.joinpath(*name.split(".")) for folder in folders)
     files = (f for p in paths for f in (p.with_suffix(".py"), p / "__init__.py"))
     return next((file for file in files if file.is_file()), None)
 
 
 @cache
-def _edited(package: str) -> list[Path]:
+def _origin(package: str) -> list[Path]:
     """Return the location of a package that is neither installed nor Python's own."""
     spec = None if package in sys.stdlib_module_names else find_spec(package)
     places = (spec.submodule_search_locations or [spec.origin or ""]) if spec else []
@@ -178,49 +172,32 @@ def _edited(package: str) -> list[Path]:
 
 
 @cache
-def _distributions(name: str) -> str:
+def _distribution_versions(name: str) -> str:
     package = name.partition(".")[0]
     names = metadata.packages_distributions().get(package, [package])
     return " ".join(f"{name}=={_version(name)}" for name in sorted(set(names)))
 
 
 @cache
-def _parsed(file: Path, changed: int, parent: str) -> tuple[frozenset[str], str]:
+def _parse(file: Path, modified_ns: int, parent: str) -> tuple[frozenset[str], str]:
     """Parse each version of a file once, because most digests share most files.
 
     Its relative imports start at the `parent` package.
     """
-    found: set[str] = set()
-    code = _dumped(ast.parse(file.read_text(encoding="utf-8")), found)
+    tree, imports = ast.parse(file.read_text(encoding="utf-8")), set[str]()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            imports |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            base = "." * node.level + (node.module or "")
+            stem = f"{base}." if node.module else base
+            imports |= {base, *(f"{stem}{alias.name}" for alias in node.names)}
+        match body := getattr(node, "body", None):
+            case [ast.Expr(ast.Constant(str())), *_]:
+                del body[0]  # the docstring
     # A file that runs as part of a package and on its own may try both kinds of import.
-    named = (each for each in found if parent or not each.startswith("."))
-    imported = {resolve_name(each, parent) for each in named}
+    names = (name for name in imports if parent or not name.startswith("."))
+    imported = {resolve_name(name, parent) for name in names}
     if _is_own(parent):
-        imported = {each for each in imported if _is_own(each)}
-    return frozenset(filter(_source_file, imported)), code
-
-
-def _dumped(part: Any, imported: set[str]) -> str:
-    """Return `ast.dump` without docstrings, and collect imports on the way."""
-    # One walk suffices: each job of a study parses the whole library.
-    if isinstance(part, list):
-        return f"[{', '.join([_dumped(each, imported) for each in part])}]"
-    if not isinstance(part, ast.AST):
-        return repr(part)
-    if isinstance(part, ast.Import):
-        imported |= {alias.name for alias in part.names}
-    elif isinstance(part, ast.ImportFrom):
-        base = "." * part.level + (part.module or "")
-        stem = f"{base}." if part.module else base
-        imported |= {base, *(f"{stem}{alias.name}" for alias in part.names)}
-    kind, fields = type(part), []
-    for name in part._fields:
-        value = getattr(part, name, None)
-        if name == "body":
-            match value:
-                case [ast.Expr(ast.Constant(str())), *value]:  # without its docstring
-                    pass
-        # An optional field is None in the class as well.
-        if value is not None or getattr(kind, name, ...) is not None:
-            fields.append(f"{name}={_dumped(value, imported)}")
-    return f"{kind.__name__}({', '.join(fields)})"
+        imported = {name for name in imported if _is_own(name)}
+    return frozenset(filter(_source_file, imported)), ast.dump(tree)

@@ -10,7 +10,6 @@ checks it, and its inputs, before it writes a file.
 import atexit
 import errno
 import json
-import logging
 import os
 import socket
 import sys
@@ -27,13 +26,10 @@ from cdspp.core.provenance import INSTALLED, file_digest
 
 State = Mapping[str, tuple[int, int]]
 
-log = logging.getLogger(__name__)
-
 FOLDER, RUNS, LOCKS = ".snakemake", "cdspp-runs", "locks/*.lock"
 # Environment variables: the run lock, and whether the run must keep fits for which
 # only code changed.
 RUN, KEEP_FITS = "CDSPP_RUN", "CDSPP_KEEP_FITS"
-HOUR = 3600.0
 UNKNOWN_RUN = "a run without a lock"
 ORPHANED_JOBS_NOTE = (
     "Its jobs on a cluster may still run, and would be computed twice: squeue --me "
@@ -117,10 +113,9 @@ def lock_run(folder: PathLike = FOLDER, code: State | None = None) -> OwnRunLock
             stream.flush()
             atexit.register(Path(name).unlink, missing_ok=True)
             return OwnRunLock(stream, note, Path(name))
-    except OSError as error:  # some file systems lack locks
-        log.debug("no run lock in %s: %s", run_locks, error)
-        locked = any(folder.glob(LOCKS))
-        return OwnRunLock(None, UNKNOWN.format(runs=UNKNOWN_RUN) if locked else "")
+    except OSError:  # some file systems lack locks
+        has_locks = any(folder.glob(LOCKS))
+        return OwnRunLock(None, UNKNOWN.format(runs=UNKNOWN_RUN) if has_locks else "")
 
 
 def read_run_locks(folder: PathLike = FOLDER) -> list[RunLock]:
@@ -138,34 +133,34 @@ def read_run_lock(path: Path) -> RunLock | None:
     except FileNotFoundError:
         return None
     with stream:
-        free: bool | None = True
+        is_free: bool | None = True
         try:
             lock_file(stream, wait=False, shared=True)
         except BlockingIOError:
-            free = False
+            is_free = False
         except OSError:  # the disk has no such locks
-            free = None
+            is_free = None
         try:
             content = json.load(stream)
         except ValueError:  # killed while writing
             content = {"host": "", "process": 0}
         started = os.fstat(stream.fileno()).st_mtime
     # A file system may restrict such locks to one machine.
-    here = content["host"] == socket.gethostname()
-    lives = True if free is False else False if free and here else None
+    is_local = content["host"] == socket.gethostname()
+    lives = True if is_free is False else False if is_free and is_local else None
     code = {file: tuple(state) for file, state in content.get("code", {}).items()}
     return RunLock(path, content["host"], content["process"], lives, started, code)
 
 
 def code_state() -> State:
     """Return time and size of the files of this package and of modules of the run."""
-    here = f"{Path.cwd()}{os.sep}"
+    folder = f"{Path.cwd()}{os.sep}"
     files = {str(path) for path in Path(__file__).parents[1].rglob("*.py")}
     for file in _loaded():
-        if file.startswith(here) and not INSTALLED & {*Path(file).parts}:
+        if file.startswith(folder) and not INSTALLED & {*Path(file).parts}:
             files.add(file)
-    places = {file: _place(file) for file in sorted(files)}
-    return {file: place[:2] for file, place in places.items() if place}
+    states = {file: _place(file) for file in sorted(files)}
+    return {file: state[:2] for file, state in states.items() if state}
 
 
 def export_run_lock(lock: OwnRunLock) -> None:
@@ -207,21 +202,21 @@ def check_run() -> None:
 
     A run on another machine counts as active while its run lock exists.
     """
-    for file, (place, digest) in _inputs.items():
-        found = _place(file)
-        if found != place and (found is None or file_digest(file) != digest):
+    for file, (start_state, digest) in _inputs.items():
+        state = _place(file)
+        if state != start_state and (state is None or file_digest(file) != digest):
             fault = f"{file} was replaced while a job used it"
             end = "so the job ends without a result. Run the study again."
             raise StaleJobError(f"{fault}, {end}")
     if _run is None:
         return
-    now = read_run_lock(_run.path)
-    if now is None or now.lives is False:
-        ended = "the run that started this job has ended"
-        raise StaleJobError(f"{ended}, so the job ends without a result.")
+    lock = read_run_lock(_run.path)
+    if lock is None or lock.lives is False:
+        problem = "the run that started this job has ended"
+        raise StaleJobError(f"{problem}, so the job ends without a result.")
     for file in sorted(_loaded() & _run.code.keys()):
-        place = _place(file)
-        if place is None or place[:2] != _run.code[file]:
+        start_state = _place(file)
+        if start_state is None or start_state[:2] != _run.code[file]:
             fault = f"{file} has changed since the run began"
             result = "so it is unknown which code this job used"
             remedy = "Run the study again; existing files are kept."
@@ -230,16 +225,16 @@ def check_run() -> None:
 
 def _remove_stale(folder: Path) -> str:
     locks, runs = [*folder.glob(LOCKS)], read_run_locks(folder)
-    if living := [str(run) for run in runs if run.lives]:
+    if active := [str(run) for run in runs if run.lives]:
         note = "Another run is active in this folder and holds its lock"
-        return f"{note}: {', '.join(living)}." if locks else ""
+        return f"{note}: {', '.join(active)}." if locks else ""
     names = ", ".join(map(str, runs)) or UNKNOWN_RUN
-    ended = bool(runs) and all(run.lives is False for run in runs)
-    if locks and not ended:
+    all_ended = bool(runs) and all(run.lives is False for run in runs)
+    if locks and not all_ended:
         return UNKNOWN.format(runs=names)
     # A run on another machine may be about to take its locks.
-    old = [r.path for r in runs if r.lives is False or r.started < time.time() - HOUR]
-    for path in (*locks, *old):
+    stale = [r.path for r in runs if r.lives is False or r.started < time.time() - 3600]
+    for path in (*locks, *stale):
         path.unlink(missing_ok=True)
     note = f"The previous run ({names}) was killed. Its lock on this folder is removed"
     return f"{note}; existing files are kept." if locks else ""
@@ -253,7 +248,7 @@ def _loaded() -> set[str]:
 def _place(file: str) -> tuple[int, int, int, int] | None:
     """Return attributes that a replaced file cannot keep; None if it is gone."""
     try:
-        found = os.stat(file)
+        status = os.stat(file)
     except OSError:
         return None
-    return found.st_mtime_ns, found.st_size, found.st_ctime_ns, found.st_ino
+    return status.st_mtime_ns, status.st_size, status.st_ctime_ns, status.st_ino

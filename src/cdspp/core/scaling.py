@@ -68,18 +68,18 @@ def principal_components(
     centred = _Centred(X, shift)
     count = centred.side if n_components is None else min(n_components, centred.side)
     if centred.side <= LARGEST_GRAM:
-        places = [centred.side - count, centred.side - 1]
+        positions = [centred.side - count, centred.side - 1]
         values, vectors = scipy.linalg.eigh(
-            centred.gram(), subset_by_index=places, check_finite=False
+            centred.gram(), subset_by_index=positions, check_finite=False
         )
         values, vectors = values[::-1], vectors[:, ::-1]
     else:
         values, vectors = _lanczos(centred, n_components, energy)
-    kept = int((values > centred.floor).sum())  # the rest are rounding errors
+    rank = int((values > centred.floor).sum())  # the rest are rounding errors
     if energy is not None:
-        reached = np.cumsum(values[:kept]) >= energy * centred.total * (1 - 1e-12)
-        kept = min(kept, int(np.argmax(reached)) + 1) if reached.any() else kept
-    values, vectors = values[:kept], vectors[:, :kept]
+        enough = np.cumsum(values[:rank]) >= energy * centred.total * (1 - 1e-12)
+        rank = min(rank, int(np.argmax(enough)) + 1) if enough.any() else rank
+    values, vectors = values[:rank], vectors[:, :rank]
     if centred.wide:
         vectors = centred.left(vectors) / np.sqrt(values)
     components = (vectors * linalg.column_signs(vectors)).T
@@ -117,8 +117,8 @@ class _Centred:
         product = dense(X @ X.T if self.wide else X.T @ X)
         if not self.wide:
             return np.asarray(product - X.shape[0] * np.outer(mean, mean))
-        along = np.asarray(X @ mean)
-        return np.asarray(product - along[:, None] - along[None, :] + mean @ mean)
+        offsets = np.asarray(X @ mean)
+        return np.asarray(product - offsets[:, None] - offsets[None, :] + mean @ mean)
 
     def apply(self, v: np.ndarray) -> np.ndarray:
         """Multiply the Gram matrix of the smaller side by a vector."""
@@ -133,10 +133,10 @@ def _lanczos(
     shape, count = (centred.side, centred.side), n_components or FIRST_GUESS
     operator = LinearOperator(shape, matvec=centred.apply, dtype=np.float64)
     # Centring would map a vector of ones to zero.
-    start = np.random.default_rng(0).standard_normal(centred.side)
+    start_vector = np.random.default_rng(0).standard_normal(centred.side)
     while True:
         count = min(count, centred.side - 1)
-        values, vectors = eigsh(operator, k=count, v0=start)
+        values, vectors = eigsh(operator, k=count, v0=start_vector)
         order = np.argsort(values)[::-1]
         values, vectors = values[order], vectors[:, order]
         enough = energy is None or values.sum() >= energy * centred.total
@@ -174,19 +174,19 @@ class Scaling:
         return X if self.components is None else self.components.transform(X)
 
     def with_columns_of(
-        self, other: Scaling, own: np.ndarray, others: np.ndarray
+        self, other: Scaling, target: np.ndarray, source: np.ndarray
     ) -> Scaling:
-        """Return the scaling with columns `own` on the scale of `others` of `other`.
+        """Return the scaling with columns `target` on the scale of `source` of `other`.
 
         The kind standardise-each is returned unchanged.
         """
-        each = self.kind == names.STANDARDISE_EACH
-        if each or self.means is None or self.factors is None:
+        is_separate = self.kind == names.STANDARDISE_EACH
+        if is_separate or self.means is None or self.factors is None:
             return self
         assert other.means is not None
         assert other.factors is not None
         means, factors = self.means.copy(), self.factors.copy()
-        means[own], factors[own] = other.means[others], other.factors[others]
+        means[target], factors[target] = other.means[source], other.factors[source]
         return replace(self, means=means, factors=factors)
 
     def __str__(self) -> str:
@@ -214,8 +214,8 @@ def fit_scaling(kind: str, X: Any) -> Scaling:
     >>> fit_scaling("standardise", X).apply(X).tolist()
     [[-1.0, 0.0], [1.0, 0.0]]
     """
-    if kind not in (known := (*names.SCALES, names.STANDARDISE_EACH)):
-        raise ConfigError(f"scale must be one of {', '.join(known)}, got {kind!r}.")
+    if kind not in (kinds := (*names.SCALES, names.STANDARDISE_EACH)):
+        raise ConfigError(f"scale must be one of {', '.join(kinds)}, got {kind!r}.")
     if kind in (names.STANDARDISE, names.STANDARDISE_EACH):
         if issparse(X):
             fault = f"would make a sparse matrix of shape {tuple(X.shape)} dense"
@@ -225,8 +225,8 @@ def fit_scaling(kind: str, X: Any) -> Scaling:
         return Scaling(kind, X.shape[1], means=X.mean(axis=0), factors=factors)
     if kind == names.PCA:
         try:
-            found = principal_components(X, min(names.MOST_COMPONENTS, *X.shape))
+            components = principal_components(X, min(names.MOST_COMPONENTS, *X.shape))
         except DataError as error:
             raise DataError(f"scale: pca: {error}") from error
-        return Scaling(kind, X.shape[1], components=found)
+        return Scaling(kind, X.shape[1], components=components)
     return Scaling(kind, X.shape[1])

@@ -34,10 +34,10 @@ def counted(number: int, noun: str) -> str:
     return f"{number} {noun}" + ("" if number == 1 else ending)
 
 
-def shortened(names: Sequence[str], most: int = 3) -> str:
+def shortened(names: Sequence[str], limit: int = 3) -> str:
     """List the first names, followed by dots if there are more."""
-    more = ["..."] if len(names) > most else []
-    return ", ".join([*names[:most], *more])
+    ellipsis = ["..."] if len(names) > limit else []
+    return ", ".join([*names[:limit], *ellipsis])
 
 
 def duration(seconds: float) -> str:
@@ -93,8 +93,8 @@ def task_title(task: str) -> str:
     >>> task_title("print+sketch_photo")
     'print + sketch → photo'
     """
-    shown = task.replace("_", " → ", 1).replace("+", " + ")
-    return "Average" if task == AVERAGE else shown
+    title = task.replace("_", " → ", 1).replace("+", " + ")
+    return "Average" if task == AVERAGE else title
 
 
 def split_name(name: str) -> tuple[str, str, str]:

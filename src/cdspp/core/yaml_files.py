@@ -25,9 +25,9 @@ def read_yaml(path: PathLike) -> Any:
         raise ConfigError(f"{path}: not a text file in UTF-8 ({error}).") from error
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
-        where = f", line {mark.line + 1}" if mark else ""
+        place = f", line {mark.line + 1}" if mark else ""
         problem = ", ".join(filter(None, [error.context, error.problem]))
-        message = f"{path}{where}: {problem}."
+        message = f"{path}{place}: {problem}."
         if isinstance(error, yaml.scanner.ScannerError | yaml.parser.ParserError):
             message += " Indent with blanks, and quote text that contains colons."
         raise ConfigError(message) from error
@@ -38,7 +38,7 @@ def read_yaml(path: PathLike) -> Any:
         raise ConfigError(f"{path}: nested too deeply for a study file.") from error
 
 
-def _n_values(node: yaml.Node | None, known: dict[int, int]) -> int:
+def _n_values(node: yaml.Node | None, counts: dict[int, int]) -> int:
     """Count the values of a node; an anchor counts each time it is used."""
     if not isinstance(node, yaml.Node):
         return 1
@@ -48,18 +48,18 @@ def _n_values(node: yaml.Node | None, known: dict[int, int]) -> int:
         raise yaml.MarkedYAMLError(problem=problem, problem_mark=node.start_mark)
     if not isinstance(node, yaml.CollectionNode):
         return 1
-    if id(node) not in known:
-        known[id(node)] = MOST_VALUES  # until counted: an anchor may contain itself
-        parts = node.value
+    if id(node) not in counts:
+        counts[id(node)] = MOST_VALUES  # until counted: an anchor may contain itself
+        children = node.value
         if isinstance(node, yaml.MappingNode):
             lines: dict[tuple[str, str], int] = {}
             for key, _ in node.value:
-                name, mark = (key.tag, str(key.value)), key.start_mark
-                if name in lines:
+                identity, mark = (key.tag, str(key.value)), key.start_mark
+                if identity in lines:
                     fault = f"the key {key.value!r} occurs twice"
-                    fault += f", first in line {lines[name]}; keep one"
+                    fault += f", first in line {lines[identity]}; keep one"
                     raise yaml.MarkedYAMLError(problem=fault, problem_mark=mark)
-                lines[name] = mark.line + 1
-            parts = [part for pair in node.value for part in pair]
-        known[id(node)] = 1 + sum(_n_values(part, known) for part in parts)
-    return known[id(node)]
+                lines[identity] = mark.line + 1
+            children = [child for pair in node.value for child in pair]
+        counts[id(node)] = 1 + sum(_n_values(child, counts) for child in children)
+    return counts[id(node)]

@@ -20,9 +20,9 @@ _passed: dict[str, type[HeterogeneousClassifier]] = {}
 
 
 def _external() -> Mapping[str, Mapping[str, Any]]:
-    passed: dict[str, dict[str, Any]] = json.loads(os.environ.get(VARIABLE, "{}"))
-    offered = discovery.plugin_paths("cdspp.methods")
-    return {name: {"place": place} for name, place in offered.items()} | passed
+    registered: dict[str, dict[str, Any]] = json.loads(os.environ.get(VARIABLE, "{}"))
+    plugins = discovery.plugin_paths("cdspp.methods")
+    return {name: {"place": place} for name, place in plugins.items()} | registered
 
 
 def register_external(methods: Mapping[str, Mapping[str, Any]]) -> None:
@@ -87,16 +87,11 @@ def method_class(name: str) -> type[HeterogeneousClassifier]:
 def needs(name: str) -> tuple[str, ...]:
     """Return what a fit of the method `name` needs: labels, bridges, packages."""
     cls = method_class(name)
-    found = ["labels" if cls.uses_source else "target labels"]
+    requirements = ["labels" if cls.uses_source else "target labels"]
     if cls.needs_bridge:
-        found += [part.replace("_", " ") for part in sorted(cls.bridges)]
+        requirements += [part.replace("_", " ") for part in sorted(cls.bridges)]
     packages = {"torch": cls.needs_torch, "POT": cls.needs_pot}
-    return (*found, *(package for package, needed in packages.items() if needed))
-
-
-def method_module(name: str) -> str:
-    """Return the module of the method `name`."""
-    return method_class(name).__module__
+    return (*requirements, *(package for package, flag in packages.items() if flag))
 
 
 def external_identity(name: str) -> str:
@@ -134,8 +129,8 @@ def make_seeded(name: str, seed: int | None, **options: Any) -> HeterogeneousCla
     7
     """
     cls = method_class(name)
-    known = discovery.defaults_of(cls)
-    discovery.check_options(f"method {name}", options, known)
-    if seed is not None and "random_state" in known:
+    defaults = discovery.defaults_of(cls)
+    discovery.check_options(f"method {name}", options, defaults)
+    if seed is not None and "random_state" in defaults:
         options = {"random_state": seed} | options
     return cls(**options)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -119,23 +118,23 @@ class DAMASup(SubspaceRecogniser):
     def cost(cls, size: Any) -> tuple[float, float]:
         """Estimate the seconds of a fit, and its MB in addition to the data."""
 
-        def domain(n: float, d: int) -> float:
+        def domain_seconds(n: float, d: int) -> float:
             products = 5.1e-11 * n**2 * d
             products += 1.1e-10 * (n * min(n, d) ** 2 + (n < d) * d * n**2 / 2)
             graph: float = 3.5e-8 * n**2 + 2e-8 * n * size.n_classes
             return products + graph
 
         rank_source = min(size.n_source, size.d_source)
-        seconds, largest = 0.004 + domain(size.n_source, size.d_source), 0.0
+        seconds, order = 0.004 + domain_seconds(size.n_source, size.d_source), 0.0
         for shares in cls._shares:
             n, n_labelled = (size.n_labelled + s * size.n_unlabelled for s in shares)
             r, m = rank_source + min(n, size.d_target), size.n_source + n_labelled
-            few = 3e-11 * (r**3 / 3 + r**2 * m + r * m**2 + 2 * m**3)
-            seconds += domain(n, size.d_target)
-            seconds += few if m < FEW_ROWS * r else 1.3e-10 * r**3
-            largest = max(largest, r)
+            few_rows_seconds = 3e-11 * (r**3 / 3 + r**2 * m + r * m**2 + 2 * m**3)
+            seconds += domain_seconds(n, size.d_target)
+            seconds += few_rows_seconds if m < FEW_ROWS * r else 1.3e-10 * r**3
+            order = max(order, r)
         members = (size.n_source + size.n_target) * size.n_classes
-        return seconds, 40.0 + 33e-6 * largest**2 + 8e-6 * members
+        return seconds, 40.0 + 33e-6 * order**2 + 8e-6 * members
 
     def _fit_problem(self, problem: Problem) -> list[Iteration]:
         prepared = self._prepare(problem)
@@ -235,9 +234,9 @@ class DAMAPlus(DAMASup):
         def fit_predict(selected: Int, codes: Int) -> Iteration:
             X = np.vstack([problem.X_labelled, X_unlabelled[selected]])
             self._fit_target(sources, X, np.concatenate([problem.y_labelled, codes]))
-            both = self.projection_source_, self.projection_
-            kept = both if self.keep_projections else None
-            return replace(self._single_iteration(X_unlabelled), projections=kept)
+            projections = self.projection_source_, self.projection_
+            stored = projections if self.keep_projections else None
+            return replace(self._single_iteration(X_unlabelled), projections=stored)
 
         return selective_pseudo_labelling(fit_predict, int(self.max_iter))
 
@@ -275,10 +274,10 @@ class Domain:
         reflections = self._rotation[1]
         if reflections is None:
             return P
-        whole = np.zeros((self.X.shape[1], P.shape[1]), order="F")
-        whole[: len(P)] = P
+        padded = np.zeros((self.X.shape[1], P.shape[1]), order="F")
+        padded[: len(P)] = P
         space = max(1, 64 * P.shape[1])  # LAPACK reflects 64 columns at a time
-        expanded, *_ = linalg.lapack.dormqr("L", "N", *reflections, whole, space)
+        expanded, *_ = linalg.lapack.dormqr("L", "N", *reflections, padded, space)
         return np.asarray(expanded)
 
     @cached_property
@@ -323,22 +322,16 @@ def align(
     by_domain = [class_sums(d.rows[d.labelled], d.known, n_classes) for d in domains]
     sums = np.hstack(by_domain).T  # instead of any class matrix of size n x n
     # The Laplacian of pairs of the same class is ``diag(class size) - Y Y^T``.
-    blocks = (mu * each.geometry + each.scatter(sizes[each.known]) for each in domains)
+    blocks = (mu * part.geometry + part.scatter(sizes[part.known]) for part in domains)
     similar = np.asfortranarray(linalg.block_diag(*blocks))
     similar = linalg.blas.dsyrk(-1.0, sums, beta=1.0, c=similar, overwrite_c=1)
     size = len(similar)
     similar[np.diag_indices_from(similar)] += alpha
-    if n_components is not None and n_components > size:
-        warnings.warn(
-            f"n_components={n_components}, but the eigenproblem has {size} directions "
-            f"(limited by rows and features). Using {size}.",
-            stacklevel=2,
-        )
-    kept = min(n_components or n_classes, size)
-    few = kept < sizes.sum() < FEW_ROWS * size
-    solve = _solve_by_rows if few else _solve_by_coordinates
+    rank = min(n_components or n_classes, size)
+    has_few_rows = rank < sizes.sum() < FEW_ROWS * size
+    solve = _solve_by_rows if has_few_rows else _solve_by_coordinates
     try:
-        values, P = solve(domains, sizes, sums, similar, kept)
+        values, P = solve(domains, sizes, sums, similar, rank)
     except linalg.LinAlgError as error:
         text = f"the eigenproblem is not definite with alpha={alpha:g} ({error})"
         raise MethodFailed(text) from error
@@ -353,11 +346,11 @@ def align(
 
 
 def _solve_by_coordinates(
-    domains: Sequence[Domain], sizes: Float, sums: Float, similar: Float, kept: int
+    domains: Sequence[Domain], sizes: Float, sums: Float, similar: Float, rank: int
 ) -> tuple[Float, Float]:
     """Return the largest eigenvalues, ascending, and their vectors."""
     # That of pairs of different classes is ``diag(n of others) - 1 1^T + Y Y^T``.
-    blocks = (each.scatter(sizes.sum() - sizes[each.known]) for each in domains)
+    blocks = (domain.scatter(sizes.sum() - sizes[domain.known]) for domain in domains)
     different = np.asfortranarray(linalg.block_diag(*blocks))
     different = linalg.blas.dsyrk(1.0, sums, beta=1.0, c=different, overwrite_c=1)
     total = sums.sum(axis=1, keepdims=True)
@@ -366,7 +359,7 @@ def _solve_by_coordinates(
         linalg.blas.dsyrk(-1.0, total, beta=1.0, c=different, overwrite_c=1),
         similar,
         lower=False,
-        subset_by_index=[size - kept, size - 1],
+        subset_by_index=[size - rank, size - 1],
         overwrite_a=True,
         overwrite_b=True,
         check_finite=False,
@@ -374,7 +367,7 @@ def _solve_by_coordinates(
 
 
 def _solve_by_rows(
-    domains: Sequence[Domain], sizes: Float, sums: Float, similar: Float, kept: int
+    domains: Sequence[Domain], sizes: Float, sums: Float, similar: Float, rank: int
 ) -> tuple[Float, Float]:
     """Return the same from an eigenproblem of the size of the labelled rows.
 
@@ -390,19 +383,19 @@ def _solve_by_rows(
     within, between = np.sqrt(total - sizes), np.sqrt(total)
     shifts = between * (means - by_class.sum(axis=0) / total) - within[:, None] * means
     rows = [within[d.known, None] * d.rows[d.labelled] for d in domains]
-    known = np.concatenate([domain.known for domain in domains])
-    F = np.asarray(shifts[known] + linalg.block_diag(*rows))
+    codes = np.concatenate([domain.known for domain in domains])
+    F = np.asarray(shifts[codes] + linalg.block_diag(*rows))
     V = linalg.solve_triangular(U, F.T, trans=1, overwrite_b=True, check_finite=False)
     n = len(F)
     values, W = linalg.eigh(
         symmetric_product(V.T, of_rows=True),
         lower=False,
-        subset_by_index=[n - kept, n - 1],
+        subset_by_index=[n - rank, n - 1],
         overwrite_a=True,
         check_finite=False,
     )
     # Fewer directions than requested separate classes.
     if values[0] <= n * np.spacing(values[-1]):
-        return _solve_by_coordinates(domains, sizes, sums, similar, kept)
+        return _solve_by_coordinates(domains, sizes, sums, similar, rank)
     P = linalg.solve_triangular(U, V @ (W / np.sqrt(values)), check_finite=False)
     return values, P

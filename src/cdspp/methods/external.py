@@ -46,31 +46,31 @@ class ExternalClassifier(base.HeterogeneousClassifier):
     preprocessing: ClassVar[tuple[str, ...]] = ()
 
     def _fit_problem(self, problem: Problem) -> list[Iteration]:
-        self.model_ = last = self.wrapped_class(**_built(self.get_params(deep=False)))
+        self.model_ = model = self.wrapped_class(**_built(self.get_params(deep=False)))
         if self.preprocessing:
-            first = [load_class(place)() for place in self.preprocessing]
-            self.model_ = make_pipeline(*first, last)
+            transformers = [load_class(place)() for place in self.preprocessing]
+            self.model_ = make_pipeline(*transformers, model)
         X, y = problem.X_labelled, problem.y_labelled
-        more = {}
+        keywords = {}
         if not self.supervised:
             X = np.concatenate([X, problem.X_unlabelled])
             y = np.concatenate([y, np.full(len(problem.X_unlabelled), base.UNLABELLED)])
         if self.uses_source:
-            more["source"] = SourceDomain(problem.X_source, problem.y_source)
-        self.model_.fit(X, y, **more)
+            keywords["source"] = SourceDomain(problem.X_source, problem.y_source)
+        self.model_.fit(X, y, **keywords)
         if self.transductive:
-            labels = last.transduction_[len(problem.y_labelled) :]
+            labels = model.transduction_[len(problem.y_labelled) :]
             return [Iteration(1, self._checked_codes(labels))]
         return []
 
-    def _find_collapse(self, *signs: Any, **more: Any) -> Collapse:
-        last = self.model_[-1] if self.preprocessing else self.model_
-        adopted = getattr(last, "labeled_iter_", None)  # 0: given, -1: never
-        if adopted is None or (adopted != -1).all() or (adopted > 0).any():
-            return find_collapse(*signs, **more)
+    def _find_collapse(self, *signs: Any, **options: Any) -> Collapse:
+        estimator = self.model_[-1] if self.preprocessing else self.model_
+        iterations = getattr(estimator, "labeled_iter_", None)  # 0: given, -1: never
+        if iterations is None or (iterations != -1).all() or (iterations > 0).any():
+            return find_collapse(*signs, **options)
         return Collapse(
             "no pseudo-label",
-            f"adopts pseudo-labels for none of {(adopted == -1).sum()} unlabelled "
+            f"adopts pseudo-labels for none of {(iterations == -1).sum()} unlabelled "
             "rows, so it equals its estimator on the labelled rows. Lower threshold, "
             "scale the rows (preprocessing), or regularise its estimator less.",
         )
@@ -109,79 +109,77 @@ def wrap_class(name: str, method: ExternalMethod) -> type[base.HeterogeneousClas
     """Return an external class as a method with an identifier."""
     if method.kind != PREDICTIONS:
         return _as_method(name, method, load_class(method.place), {})
-    own = {
+    attrs = {
         "identifier": name,
         "display_name": method.display_name or name,
         "uses_source": method.states,
         "cost": classmethod(lambda _, size: (0.01, 50.0)),
     }
-    return type("ExternalPredictions", (ExternalPredictions,), own)
+    return type("ExternalPredictions", (ExternalPredictions,), attrs)
 
 
 def _as_method(
-    name: str, method: ExternalMethod, cls: type, chosen: Mapping[str, Any]
+    name: str, method: ExternalMethod, cls: type, options: Mapping[str, Any]
 ) -> type[base.HeterogeneousClassifier]:
-    """Return `cls` as a method, with the `chosen` options as its defaults."""
-    own: dict[str, Any] = {"identifier": name}
-    own |= {"__module__": cls.__module__, "__doc__": cls.__doc__}
-    shown = getattr(cls, "display_name", cls.__name__)
-    own["display_name"] = method.display_name or shown
+    """Return `cls` as a method, with `options` as its defaults."""
+    attrs: dict[str, Any] = {"identifier": name}
+    attrs |= {"__module__": cls.__module__, "__doc__": cls.__doc__}
+    title = getattr(cls, "display_name", cls.__name__)
+    attrs["display_name"] = method.display_name or title
     if issubclass(cls, base.HeterogeneousClassifier):
         if method.preprocessing:
             text = "the class prepares its rows itself; remove preprocessing."
             raise ConfigError(f"{method.place}: {text}")
-        if chosen:
+        if options:
             init: Any = cls.__init__
-            own["__init__"] = _constructor(cls, chosen, lambda m, all_: init(m, **all_))
-        return type(cls.__name__, (cls,), own)
+            attrs["__init__"] = _constructor(cls, options, lambda m, kw: init(m, **kw))
+        return type(cls.__name__, (cls,), attrs)
     target_only = method.kind == TARGET_KIND or cls.__module__.startswith("sklearn.")
     _check_offers(method.place, cls, target_only)
-    own["wrapped_class"], own["uses_source"] = cls, not target_only
-    own["preprocessing"] = method.preprocessing
+    attrs["wrapped_class"], attrs["uses_source"] = cls, not target_only
+    attrs["preprocessing"] = method.preprocessing
     # These take -1 for an unlabelled row; to other classifiers, -1 is a class.
     takes_unlabelled = cls.__module__.startswith("sklearn.semi_supervised")
-    own["supervised"] = target_only and not takes_unlabelled
-    own["needs_torch"] = bool(getattr(cls, "needs_torch", False))
-    own["__init__"] = _constructor(cls, chosen, lambda m, all_: vars(m).update(all_))
-    own["cost"] = classmethod(lambda _, size: (method.seconds, 50.0))
+    attrs["supervised"] = target_only and not takes_unlabelled
+    attrs["needs_torch"] = bool(getattr(cls, "needs_torch", False))
+    attrs["__init__"] = _constructor(cls, options, lambda m, kw: vars(m).update(kw))
+    attrs["cost"] = classmethod(lambda _, size: (method.seconds, 50.0))
     parent = ExternalClassifier if hasattr(cls, "predict") else ExternalTransduction
-    return type(cls.__name__, (parent,), own)
+    return type(cls.__name__, (parent,), attrs)
 
 
 def _check_offers(place: str, cls: type, target_only: bool) -> None:
     """Refuse a class whose `fit` takes no source, unless it is target-only."""
     fit = getattr(cls, "fit", None)
-    if not callable(fit):
-        raise ConfigError(f"{place}: expected a class with fit(X, y, *, source=).")
-    takes = inspect.signature(fit).parameters.values()
-    named = {each.name for each in takes}
-    open_ended = any(each.kind is each.VAR_KEYWORD for each in takes)
-    if not target_only and "source" not in named and not open_ended:
+    parameters = inspect.signature(fit).parameters.values() if callable(fit) else ()
+    kinds = {parameter.name: parameter.kind for parameter in parameters}
+    takes_source = "source" in kinds or inspect.Parameter.VAR_KEYWORD in kinds.values()
+    if not (kinds and (target_only or takes_source)):
         raise ConfigError(
-            f"{place}: fit takes no source. Expected fit(X, y, *, source=), where "
-            "source has X and y; for a classifier without one, set `kind: target-only`."
+            f"{place}: expected a class with fit(X, y, *, source=), where source has X "
+            "and y; for a classifier without a source, set `kind: target-only`."
         )
 
 
 def _constructor(
-    cls: type, chosen: Mapping[str, Any], then: Callable[[Any, dict[str, Any]], None]
+    cls: type, values: Mapping[str, Any], setter: Callable[[Any, dict[str, Any]], None]
 ) -> Any:
-    """Return an ``__init__`` with the options of `cls`, which calls `then` with them.
+    """Return an ``__init__`` with the options of `cls`, which calls `setter` with them.
 
     scikit-learn reads options from the signature, which therefore omits ``*args`` and
     ``**kwargs``.
     """
     options = [
-        each.replace(default=chosen.get(each.name, each.default))
-        for each in inspect.signature(cls).parameters.values()
-        if each.kind not in (each.VAR_POSITIONAL, each.VAR_KEYWORD)
+        parameter.replace(default=values.get(parameter.name, parameter.default))
+        for parameter in inspect.signature(cls).parameters.values()
+        if parameter.kind not in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD)
     ]
     signature = inspect.Signature(options)
 
     def __init__(self: Any, *positional: Any, **named: Any) -> None:
         bound = signature.bind(*positional, **named)
         bound.apply_defaults()
-        then(self, bound.arguments)
+        setter(self, bound.arguments)
 
     own = inspect.Parameter("self", inspect.Parameter.POSITIONAL_ONLY)
     __init__.__signature__ = inspect.Signature([own, *options])  # type: ignore[attr-defined]
@@ -192,8 +190,7 @@ def _built(options: Mapping[str, Any]) -> dict[str, Any]:
     """Build each option that is a model: ``{class: ..., options: {...}}``."""
     built = dict(options)
     for name, value in options.items():
-        nested = isinstance(value, Mapping) and "class" in value
-        if nested and not set(value) - {"class", "options"}:
+        if isinstance(value, Mapping) and "class" in value:
             built[name] = load_class(value["class"])(**_built(value.get("options", {})))
     return built
 
@@ -201,7 +198,7 @@ def _built(options: Mapping[str, Any]) -> dict[str, Any]:
 def wrap_object(method: Any) -> tuple[str, type[base.HeterogeneousClassifier]]:
     """Return name and method of a class, or of an instance with its options."""
     cls = method if inspect.isclass(method) else type(method)
-    path, chosen = class_path(cls), {}
+    path, changes = class_path(cls), {}
     if cls is not method:
         if not hasattr(method, "get_params"):
             raise ConfigError(
@@ -209,11 +206,11 @@ def wrap_object(method: Any) -> tuple[str, type[base.HeterogeneousClassifier]]:
                 "cloned and fitted. Pass the class, or derive it from "
                 "scikit-learn's BaseEstimator."
             )
-        usual, options = defaults_of(cls), method.get_params(deep=False)
-        chosen = {k: v for k, v in options.items() if repr(v) != repr(usual.get(k))}
-    changed = ", ".join(f"{k}={v!r}" for k, v in chosen.items())
-    name = f"{path}({changed})" if changed else path
-    wrapped = _as_method(name, ExternalMethod(path), cls, chosen)
-    if changed:
-        wrapped.display_name += f" ({changed})"
+        defaults, options = defaults_of(cls), method.get_params(deep=False)
+        changes = {k: v for k, v in options.items() if repr(v) != repr(defaults.get(k))}
+    text = ", ".join(f"{k}={v!r}" for k, v in changes.items())
+    name = f"{path}({text})" if text else path
+    wrapped = _as_method(name, ExternalMethod(path), cls, changes)
+    if text:
+        wrapped.display_name += f" ({text})"
     return name, wrapped

@@ -41,8 +41,8 @@ class JointMachine(CommonSpaceMethod, base.ConfidentClassifier):
         """Estimate the seconds of a fit, and its MB in addition to the data."""
         rows = size.n_source + size.n_labelled
         iterations = cls.max_iter
-        passed = iterations * (rows + (iterations > 1) * size.n_unlabelled / 2)
-        values = passed * size.density * (size.d_source + size.d_target) / 2
+        row_passes = iterations * (rows + (iterations > 1) * size.n_unlabelled / 2)
+        values = row_passes * size.density * (size.d_source + size.d_target) / 2
         megabytes = 16e-6 * (values / iterations + size.n_classes * size.n_unlabelled)
         return 0.006 + 2.5e-8 * size.n_classes * values, megabytes
 
@@ -78,7 +78,6 @@ class JointMachine(CommonSpaceMethod, base.ConfidentClassifier):
 
 
 def _zeros(X: Any, width: int) -> Any:
-    """Return as many rows of zeros as `X` has, sparse if `X` is sparse."""
     shape = (X.shape[0], width)
     return sparse.csr_array(shape) if issparse(X) else np.zeros(shape)
 
@@ -155,9 +154,9 @@ class SharedColumns(JointMachine):
     def _prepare_target(self, X: Any) -> Any:
         return self._joint(X[:, self.columns_], X[:, self._own], "target")
 
-    def _joint(self, shared: Any, own: Any, domain: str) -> Any:
-        empty = _zeros(shared, shared.shape[1])
-        parts = {"shared": shared, "source": empty, "target": empty, "own": own}
+    def _joint(self, shared: Any, target_only: Any, domain: str) -> Any:
+        zeros = _zeros(shared, shared.shape[1])
+        parts = {"shared": shared, "source": zeros, "target": zeros, "own": target_only}
         parts[domain] = shared
         return row_normalise(
             stacked([parts[name] for name in self._parts], columns=True)
@@ -276,20 +275,20 @@ class EasyAdaptPlus(EasyAdapt):
         n, m, k = X.shape[0], parts.X_unlabelled.shape[0], len(self.columns_)
         if not m:
             return super()._fit_machine(X, codes, weights, parts)
-        shared, own = parts.X_unlabelled[:, :k], parts.X_unlabelled[:, 3 * k :]
-        apart = row_normalise(
-            stacked([_zeros(shared, k), shared, -shared, -own], columns=True)
+        shared, target_only = parts.X_unlabelled[:, :k], parts.X_unlabelled[:, 3 * k :]
+        differences = row_normalise(
+            stacked([_zeros(shared, k), shared, -shared, -target_only], columns=True)
         )
         # The constant is part of both hypotheses, so it cancels in their difference.
         constant = np.repeat([[1.0], [0.0]], [n, 2 * m], axis=0)
-        rows = stacked([stacked([X, apart, apart]), constant], columns=True)
-        every = np.append(weights, np.full(2 * m, self.unlabelled_weight))
+        rows = stacked([stacked([X, differences, differences]), constant], columns=True)
+        all_weights = np.append(weights, np.full(2 * m, self.unlabelled_weight))
         machine = linear_svc(rows, self.C, intercept=False)
-        present, found = np.unique(codes), []
+        present, vectors = np.unique(codes), []
         for code in present:
             signs = np.append(np.where(codes == code, 1, -1), np.repeat([1, -1], m))
-            found.append(machine.fit(rows, signs, sample_weight=every).coef_[0])
-        W = np.ascontiguousarray(np.transpose(found))
+            vectors.append(machine.fit(rows, signs, sample_weight=all_weights).coef_[0])
+        W = np.ascontiguousarray(np.transpose(vectors))
         return LinearMachine(W[:-1], W[-1], present, parts.n_classes)
 
 
@@ -308,10 +307,10 @@ def ridge_map(A: Float, B: Float) -> tuple[Float, float]:
     total, explained = (B**2).sum(), (targets**2).sum(axis=1)
 
     def error(penalty: float) -> float:
-        kept = squares / (squares + penalty)
-        rss = total - ((2.0 - kept) * kept) @ explained
-        free = len(A) - kept.sum()
-        return float(rss / free**2) if free > 0 else np.inf
+        factors = squares / (squares + penalty)
+        rss = total - ((2.0 - factors) * factors) @ explained
+        freedom = len(A) - factors.sum()
+        return float(rss / freedom**2) if freedom > 0 else np.inf
 
     if not values.any():
         return np.zeros((A.shape[1], B.shape[1])), 0.0

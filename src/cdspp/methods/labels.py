@@ -39,8 +39,8 @@ def read_labels(y: Any) -> tuple[NDArray[Any], NDArray[np.bool_]]:
         y = [None if value is np.ma.masked else value for value in y]
     rows = list, tuple, np.ndarray
     if hasattr(y, "isna") and hasattr(y, "to_numpy") and y.ndim == 1:
-        plain = getattr(y.dtype, "kind", "O") in "biuf" and not y.isna().any()
-        y = y.to_numpy() if plain else y.to_numpy(dtype=object)
+        is_numeric = getattr(y.dtype, "kind", "O") in "biuf" and not y.isna().any()
+        y = y.to_numpy() if is_numeric else y.to_numpy(dtype=object)
     elif isinstance(y, list) and not any(isinstance(value, rows) for value in y):
         numbers = all(isinstance(v, (int, float, np.number, np.bool_)) for v in y)
         objects = np.empty(len(y), dtype=object)  # else NumPy turns NaN into text
@@ -49,12 +49,7 @@ def read_labels(y: Any) -> tuple[NDArray[Any], NDArray[np.bool_]]:
     array: NDArray[Any] = column_or_1d(y, warn=True)
     if is_text := array.dtype.kind in "OSU":
         entries = array.tolist()
-        try:  # check equal values once
-            is_marker = {value: is_missing(value) for value in {*entries}}
-            missing = [is_marker[value] for value in entries]
-        except (TypeError, ValueError):  # a value that cannot be hashed
-            missing = [is_missing(value) for value in entries]
-        labelled = ~np.array(missing, dtype=bool)
+        labelled = ~np.array([is_missing(value) for value in entries], dtype=bool)
         if not labelled.all() and (words := missing_markers(entries)):
             warnings.warn(
                 f"read as unlabelled: {words}. If such a word is a class, fit inside "
@@ -75,9 +70,9 @@ def _of_one_kind(values: NDArray[Any]) -> NDArray[Any]:
     labels = [as_text(v) if isinstance(v, bytes) else v for v in values.tolist()]
     texts = [isinstance(value, str) for value in labels]
     if any(texts) and not all(texts):
-        text, other = labels[texts.index(True)], labels[texts.index(False)]
+        text, number = labels[texts.index(True)], labels[texts.index(False)]
         raise ValueError(
-            f"y mixes text and numbers: {text!r} and {other!r} are both labels. Use "
+            f"y mixes text and numbers: {text!r} and {number!r} are both labels. Use "
             "only text or only numbers."
         )
     if "-1" in labels:
@@ -119,17 +114,17 @@ def compare_classes(
             f"Target labels have type {target.dtype} and source labels "
             f"{source.dtype}. Use text for both, or numbers for both."
         )
-    ours, theirs = np.unique(target), np.unique(source)
-    alone = np.setdiff1d(ours, theirs), np.setdiff1d(theirs, ours)
-    pairs = near_duplicates({"target": alone[0].tolist(), "source": alone[1].tolist()})
+    target, source = np.unique(target), np.unique(source)
+    extra = np.setdiff1d(target, source), np.setdiff1d(source, target)
+    pairs = near_duplicates({"target": extra[0].tolist(), "source": extra[1].tolist()})
     if pairs := [pair for pair in pairs if "(target)" in pair and "(source)" in pair]:
         raise ValueError(_similar_labels(pairs))
-    for fault in no_common_class({"y": ours.tolist(), "source.y": theirs.tolist()}):
+    for fault in no_common_class({"y": target.tolist(), "source.y": source.tolist()}):
         raise ValueError(f"{name}: {fault}")
-    if several and len(ours) == 1 < len(theirs):
-        known = f"source.y has {class_list(theirs)}"
-        raise ValueError(f"{name}: {one_class('y', ours[0], known)}")
-    sides = zip(alone, ("the target", "the source"), strict=True)
+    if several and len(target) == 1 < len(source):
+        context = f"source.y has {class_list(source)}"
+        raise ValueError(f"{name}: {one_class('y', target[0], context)}")
+    sides = zip(extra, ("the target", "the source"), strict=True)
     text = "; ".join(f"{class_list(n)} in {side} only" for n, side in sides if len(n))
     if text:
         warnings.warn(f"{name}: {text}.", LabelWarning, stacklevel=3)
@@ -180,21 +175,19 @@ class LabelledKFold(StratifiedKFold):
 
         ValueError: a class has fewer labelled rows than there are folds.
         """
-        if y is None:
-            raise ValueError("LabelledKFold needs y to know which rows are labelled.")
         labels, labelled = read_labels(y)
         classes, counts = np.unique(labels, return_counts=True)
         if not len(classes):
             raise ValueError("LabelledKFold: no row has a label. Label some rows.")
-        if (least := counts.min()) < self.n_splits:
+        if (smallest := counts.min()) < self.n_splits:
             raise ValueError(
                 f"LabelledKFold: {self.n_splits} folds need as many labelled rows per "
-                f"class, but class {classes[counts.argmin()]} has {least}. Lower "
+                f"class, but class {classes[counts.argmin()]} has {smallest}. Lower "
                 "n_splits, or label more rows."
             )
-        rows, rest = np.flatnonzero(labelled), np.flatnonzero(~labelled)
+        rows, unlabelled = np.flatnonzero(labelled), np.flatnonzero(~labelled)
         for train, test in super().split(rows, labels):
-            yield np.sort(np.concatenate([rows[train], rest])), rows[test]
+            yield np.sort(np.concatenate([rows[train], unlabelled])), rows[test]
 
 
 def labelled_accuracy(
@@ -221,5 +214,5 @@ def labelled_accuracy(
         return float("nan")
     rows = X[labelled] if hasattr(X, "shape") else np.asarray(X)[labelled]
     weights = None if sample_weight is None else np.asarray(sample_weight)[labelled]
-    right = np.asarray(estimator.predict(rows)) == labels
-    return float(np.average(right, weights=weights))
+    is_correct = np.asarray(estimator.predict(rows)) == labels
+    return float(np.average(is_correct, weights=weights))

@@ -184,11 +184,11 @@ def _class_of(
     """Return the class of a model, which the caller must pass if it is external."""
     if "class" not in parts:
         return method_class(parts["identifier"])
-    passed = "none" if class_ is None else class_path(class_)
-    if class_ is None or passed != parts["class"]:
+    class_name = "none" if class_ is None else class_path(class_)
+    if class_ is None or class_name != parts["class"]:
         raise UnnamedClass(
             f"{path}: the model has the external class {parts['class']}, but the class "
-            f"given is {passed}. Import it, and pass it: load_model(path, "
+            f"given is {class_name}. Import it, and pass it: load_model(path, "
             "class_=...)."
         )
     return class_

@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import linalg, sparse
-from sklearn import config_context
 from sklearn.linear_model import LogisticRegression
 from sklearn.utils._param_validation import Interval, StrOptions
 
@@ -178,8 +177,8 @@ class PA(base.TransductiveClassifier):
         target = np.vstack([problem.X_labelled, problem.X_unlabelled])
         width = min(problem.X_source.shape[1], target.shape[1])
         n_fitted = None if self.target_axes == "all" else len(problem.X_labelled)
-        source = _narrow(problem.X_source, width)
-        target = _narrow(target, width, n_fitted)
+        source = _reduce_width(problem.X_source, width)
+        target = _reduce_width(target, width, n_fitted)
         rows = np.vstack([row_normalise(source), row_normalise(target)])
         axes = principal_axes(rows, self.n_components)
         if axes.shape[1] < 2:
@@ -197,28 +196,27 @@ class PA(base.TransductiveClassifier):
         machine = LogisticRegression(C=self.C, **options)
         # Ties as in `OneVsRestClassifier`: to the last class, or the first of two.
         order = classes[::-1] if len(classes) > 2 else classes
-        with config_context(assume_finite=True, skip_parameter_validation=True):
-            machines = (machine.fit(labelled, y == code) for code in order)
-            scores = [fitted.decision_function(unlabelled) for fitted in machines]
+        machines = (machine.fit(labelled, y == code) for code in order)
+        scores = [fitted.decision_function(unlabelled) for fitted in machines]
         return np.asarray(order[np.argmax(scores, axis=0)])
 
 
-def _narrow(X: Float, width: int, n_fitted: int | None = None) -> Float:
+def _reduce_width(X: Float, width: int, n_fitted: int | None = None) -> Float:
     """Return rows of `width` columns, projected on principal axes if they had more."""
     # Scaling by a power of two avoids overflow and underflow of squares.
     X = np.ldexp(X, -np.frexp(np.abs(X).max())[1])
     if X.shape[1] == width:
         return X
     axes = principal_axes(X[:n_fitted], width)
-    scores = X @ (axes if n_fitted is None else _filled(axes, width))
+    scores = X @ (axes if n_fitted is None else _complete_basis(axes, width))
     return np.pad(scores, ((0, 0), (0, width - scores.shape[1])))
 
 
-def _filled(axes: Float, width: int) -> Float:
+def _complete_basis(axes: Float, width: int) -> Float:
     """Return `width` orthonormal columns: `axes`, then the first features."""
     basis = np.linalg.qr(np.hstack([axes, np.eye(len(axes), width)]))[0]
-    rest = basis[:, axes.shape[1] : width]
-    return np.hstack([axes, rest * column_signs(rest)])
+    extra = basis[:, axes.shape[1] : width]
+    return np.hstack([axes, extra * column_signs(extra)])
 
 
 def random_dictionary(n_features: int, n_atoms: int, random: Any) -> Float:
@@ -252,11 +250,11 @@ class FeatureSignSearch:
         """
         self._shift, self._linear = shift, linear
         start = np.zeros(len(linear)) if start is None else start
-        kept = start.nonzero()[0][: self._cap]
-        if not len(kept) and self._grow():
+        support = start.nonzero()[0][: self._cap]
+        if not len(support) and self._grow():
             return self._codes
         self._state.fill(0.0)
-        self._codes[kept], self._active[kept] = start[kept], 1.0
+        self._codes[support], self._active[support] = start[support], 1.0
         np.sign(self._codes, out=self._signs)
         self._factorise()
         target: Float | None = self._minimum()
@@ -276,45 +274,45 @@ class FeatureSignSearch:
         """Add coefficients from zero; return False if one would change its sign."""
         # A row is a column of the Cholesky factor; inactive coefficients come last.
         self._codes.fill(0.0)
-        idle, gradient = np.ones(len(self._codes)), self._linear.copy()
-        entered, signs, forward = list[int](), list[float](), list[float]()
+        is_inactive, gradient = np.ones(len(self._codes)), self._linear.copy()
+        support, signs, solution = list[int](), list[float](), list[float]()
         for n, row in enumerate(self._rows):
-            slopes = np.abs(gradient) * idle
+            slopes = np.abs(gradient) * is_inactive
             entering = int(slopes.argmax())
             if slopes[entering] < self._gamma:
                 break
-            slope, before = float(gradient[entering]), self._rows[:n]
-            np.subtract(self._gram[entering], before[:, entering] @ before, out=row)
+            slope, previous = float(gradient[entering]), self._rows[:n]
+            np.subtract(self._gram[entering], previous[:, entering] @ previous, out=row)
             root = math.sqrt(self._shift + max(float(row[entering]), 0.0))
             row /= root
-            row[entering], idle[entering] = root, 0.0
-            entered.append(entering)
+            row[entering], is_inactive[entering] = root, 0.0
+            support.append(entering)
             signs.append(-math.copysign(1.0, slope))
-            forward.append(-(slope + self._gamma * signs[n]) / root)
-            gradient = linalg.blas.daxpy(row, gradient, a=forward[n])
-        if entered:
-            factor = np.tril(self._rows[: len(entered), entered].T)
+            solution.append(-(slope + self._gamma * signs[n]) / root)
+            gradient = linalg.blas.daxpy(row, gradient, a=solution[n])
+        if support:
+            factor = np.tril(self._rows[: len(support), support].T)
             inverse, _ = linalg.lapack.dtrtri(factor, lower=1)
-            path = np.cumsum(np.array(forward)[:, None] * inverse, axis=0)
-            self._codes[entered] = path[-1]
+            path = np.cumsum(np.array(solution)[:, None] * inverse, axis=0)
+            self._codes[support] = path[-1]
             signed = np.tril(np.tile(signs, (len(path), 1)))
             return np.array_equal(np.sign(path), signed)
         return True
 
     def _factorise(self) -> None:
-        self._kept = self._active.nonzero()[0]
+        self._support = self._active.nonzero()[0]
         self._changes: list[tuple[float, Float]] = []
-        block = self._gram.take(self._kept, 0).take(self._kept, 1)
+        block = self._gram.take(self._support, 0).take(self._support, 1)
         block.flat[:: len(block) + 1] += self._shift
-        self._factor, failed = linalg.lapack.dpotrf(block.T, overwrite_a=1)
-        if failed:
+        self._factor, info = linalg.lapack.dpotrf(block.T, overwrite_a=1)
+        if info:
             raise MethodFailed("the atoms are linearly dependent; raise mu or alpha")
 
     def _solved(self, values: Float) -> Float:
         """Return the inverse on the active set times `values`, zero elsewhere."""
-        solved, kept = np.zeros(len(values)), self._kept
-        if len(kept):
-            solved[kept], _ = linalg.lapack.dpotrs(self._factor, values.take(kept))
+        solved, active = np.zeros(len(values)), self._support
+        if len(active):
+            solved[active], _ = linalg.lapack.dpotrs(self._factor, values.take(active))
         for weight, change in self._changes:
             solved = linalg.blas.daxpy(change, solved, a=weight * (change @ values))
         return solved * self._active
@@ -396,10 +394,10 @@ class CodingProblem(NamedTuple):
         bounds, neighbours = self.graph.indptr.tolist(), self.graph.indices
         gap = self.contrast @ S
         for i, e in enumerate(self.contrast.tolist()):
-            row, near = S[i], slice(bounds[i], bounds[i + 1])
+            row, edges = S[i], slice(bounds[i], bounds[i + 1])
             gap -= e * row
             linear = self.mu * e * gap
-            linear -= weights[near] @ S[neighbours[near]]
+            linear -= weights[edges] @ S[neighbours[edges]]
             linear -= correlations[i]
             row[:] = search.solve(shifts[i], linear, None if codes is None else row)
             gap += e * row
@@ -411,10 +409,10 @@ class CodingProblem(NamedTuple):
 def fit_dictionary(X: Float, codes: Float) -> Float:
     """Return the atoms, as columns, that best fit the samples; zeros if unused."""
     dictionary = np.zeros((X.shape[1], codes.shape[1]))
-    used = codes.any(axis=0)
-    if used.any():
-        S = codes[:, used]
-        dictionary[:, used] = _dual_atoms(S.T @ S, S.T @ X).T
+    is_used = codes.any(axis=0)
+    if is_used.any():
+        S = codes[:, is_used]
+        dictionary[:, is_used] = _dual_atoms(S.T @ S, S.T @ X).T
     return dictionary
 
 
@@ -435,28 +433,28 @@ class _DualPoint:
 
 def _dual_atoms(gram: Float, products: Float) -> Float:
     """Return the atoms, as rows, at the minimum of the dual, by projected Newton."""
-    at = partial(_DualPoint, gram, products)
+    dual = partial(_DualPoint, gram, products)
     # Relative to the size of the codes, so that the matrix always has a factor.
     floor = max(1e-12, 1e-15 * np.trace(gram))
-    point = at(np.full(len(gram), max(5.0, floor)))
+    point = dual(np.full(len(gram), max(5.0, floor)))
     for _ in range(100):
         gradient = 1.0 - np.einsum("ij,ij->i", point.atoms, point.atoms)
-        free = (point.multipliers > floor) | (gradient <= 0)
-        if not free.any() or np.abs(gradient[free]).max() < 1e-9:
+        is_free = (point.multipliers > floor) | (gradient <= 0)
+        if not is_free.any() or np.abs(gradient[is_free]).max() < 1e-9:
             break
-        atoms, step = point.atoms[free], np.zeros_like(gradient)
-        hessian = 2.0 * (atoms @ atoms.T) * point.inverse[np.ix_(free, free)]
-        _, solved, failed = linalg.lapack.dposv(hessian, gradient[free])
+        atoms, step = point.atoms[is_free], np.zeros_like(gradient)
+        hessian = 2.0 * (atoms @ atoms.T) * point.inverse[np.ix_(is_free, is_free)]
+        _, solved, info = linalg.lapack.dposv(hessian, gradient[is_free])
         # If rounding prevents a Cholesky factor, the scaled gradient still descends.
-        step[free] = -(gradient[free] / np.diag(hessian) if failed else solved)
-        for halvings in range(50):
-            lower = at(np.maximum(point.multipliers + 0.5**halvings * step, floor))
-            expected = gradient @ (lower.multipliers - point.multipliers)
-            if lower.value <= point.value + 1e-4 * expected:
+        step[is_free] = -(gradient[is_free] / np.diag(hessian) if info else solved)
+        for k in range(50):
+            candidate = dual(np.maximum(point.multipliers + 0.5**k * step, floor))
+            expected = gradient @ (candidate.multipliers - point.multipliers)
+            if candidate.value <= point.value + 1e-4 * expected:
                 break
         else:
             break
-        decrease, point = point.value - lower.value, lower
+        decrease, point = point.value - candidate.value, candidate
         if decrease <= 1e-14 * abs(point.value):
             break
     return point.atoms

@@ -82,12 +82,12 @@ class PCACoral(base.ConfidentClassifier):
 
     def _fit_problem(self, problem: Problem) -> list[Iteration]:
         target = np.vstack([problem.X_labelled, problem.X_unlabelled])
-        theirs = components_of(self, "source", problem.X_source, self.n_components)
+        source_axes = components_of(self, "source", problem.X_source, self.n_components)
         self._axes = components_of(self, "target", target, self.n_components)
-        self._width = min(len(theirs.variances), len(self._axes.variances))
-        ours = self._axes.variances[: self._width]
-        self.scale_ = np.sqrt(ours / theirs.variances[: self._width])
-        source = theirs.transform(problem.X_source)[:, : self._width] * self.scale_
+        self._width = min(len(source_axes.variances), len(self._axes.variances))
+        variances = self._axes.variances[: self._width]
+        self.scale_ = np.sqrt(variances / source_axes.variances[: self._width])
+        source = source_axes.transform(problem.X_source)[:, : self._width] * self.scale_
         X = np.vstack([row_normalise(source), self._reduced(problem.X_labelled)])
         codes = np.concatenate([problem.y_source, problem.y_labelled])
         self._machine = LinearMachine.fit(X, codes, problem.n_classes, self.C)

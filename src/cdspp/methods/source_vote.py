@@ -55,18 +55,18 @@ class SourceVote(ClassifierMixin, BaseEstimator):
 
         Parameters and errors are those of `HeterogeneousClassifier.fit`.
         """
-        each = source if isinstance(source, list) else [source]
-        fits = [clone(self.estimator).fit(X, y, source=one) for one in each]
+        sources = source if isinstance(source, list) else [source]
+        fits = [clone(self.estimator).fit(X, y, source=domain) for domain in sources]
         self.estimators_ = fits
         self.classes_ = np.unique(np.concatenate([fit.classes_ for fit in fits]))
         self.n_features_in_ = fits[0].n_features_in_
         self.collapsed_ = next((f.collapsed_ for f in fits if f.collapsed_), "")
-        last = [fit.history_[-1] for fit in fits]
-        voted = self._vote([(entry.prediction, entry.confidence) for entry in last])
-        self.history_ = [Iteration(1, *voted)]
+        entries = [fit.history_[-1] for fit in fits]
+        votes = self._vote([(entry.prediction, entry.confidence) for entry in entries])
+        self.history_ = [Iteration(1, *votes)]
         self.n_iter_ = 1
         self.transduction_ = fits[0].transduction_.copy()
-        self.transduction_[~read_labels(y)[1]] = voted[0]
+        self.transduction_[~read_labels(y)[1]] = votes[0]
         return self
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
@@ -74,8 +74,8 @@ class SourceVote(ClassifierMixin, BaseEstimator):
         check_is_fitted(self)
         votes = []
         for fit in self.estimators_:
-            sure = getattr(fit, "predict_proba", None)
-            confidence = None if sure is None else sure(X).max(axis=1)
+            predict_proba = getattr(fit, "predict_proba", None)
+            confidence = None if predict_proba is None else predict_proba(X).max(axis=1)
             votes.append((fit.predict(X), confidence))
         return self._vote(votes)[0]
 

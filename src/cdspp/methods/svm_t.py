@@ -121,13 +121,13 @@ class SVMT(base.HeterogeneousClassifier):
         grouped = np.argsort(second, kind="stable")
         folds = [grouped[fold] for fold in libsvm_folds(len(second))]
         for place, fold in enumerate(folds):
-            rest = np.concatenate(folds[:place] + folds[place + 1 :])
-            if second[rest].all() or not second[rest].any():
-                values[fold] = 1.0 if second[rest].all() else -1.0
+            training = np.concatenate(folds[:place] + folds[place + 1 :])
+            if second[training].all() or not second[training].any():
+                values[fold] = 1.0 if second[training].all() else -1.0
             elif len(fold):
-                among = gram[np.ix_(rest, rest)]
-                machine = OneVersusOne.fit(among, second[rest], self.C)
-                values[fold] = machine.decision_values(gram[np.ix_(fold, rest)])
+                block = gram[np.ix_(training, training)]
+                machine = OneVersusOne.fit(block, second[training], self.C)
+                values[fold] = machine.decision_values(gram[np.ix_(fold, training)])
         return values
 
     def _predict_codes(self, X: Float) -> tuple[Int, Float | None]:
@@ -139,8 +139,8 @@ class SVMT(base.HeterogeneousClassifier):
         scores = np.column_stack([m.decision_values(kernel) for m in self._machines])
         if self.strategy == "platt":
             slopes, offsets = np.array(self._sigmoids).T
-            most = np.log(1.0 / 1e-7 - 1.0)  # no probability below 1e-7
-            scores = np.clip(-(slopes * scores + offsets), -most, most)
+            limit = np.log(1.0 / 1e-7 - 1.0)  # no probability below 1e-7
+            scores = np.clip(-(slopes * scores + offsets), -limit, limit)
         return self._present[(self._signs * scores).argmax(axis=1)], None
 
 
@@ -198,6 +198,6 @@ def libsvm_folds(n: int) -> list[NDArray[np.intp]]:
     # LIBSVM's MATLAB and Octave interfaces seed the C library's generator each time.
     order = np.arange(n)
     for place, number in enumerate(gnu_random(n)):
-        other = place + number % (n - place)
-        order[[place, other]] = order[[other, place]]
+        partner = place + number % (n - place)
+        order[[place, partner]] = order[[partner, place]]
     return np.split(order, [fold * n // N_FOLDS for fold in range(1, N_FOLDS)])

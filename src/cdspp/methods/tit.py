@@ -184,11 +184,11 @@ def class_graph(X: Float, codes: Int, absent: Float, k: int) -> sparse.csr_array
         order = np.argsort(-cosines, axis=1, kind="stable")[:, : k + 1]
         nearest = np.take_along_axis(cosines, order, axis=1)
         displaced = np.arange(order.shape[1]) + absent[code] > k
-        kept = (nearest > 0) | ((nearest < 0) & ~displaced)
-        kept &= order != np.arange(len(members))[:, None]
-        rows.append(np.repeat(members, kept.sum(axis=1)))
-        columns.append(members[order[kept]])
-        weights.append(nearest[kept])
+        is_edge = (nearest > 0) | ((nearest < 0) & ~displaced)
+        is_edge &= order != np.arange(len(members))[:, None]
+        rows.append(np.repeat(members, is_edge.sum(axis=1)))
+        columns.append(members[order[is_edge]])
+        weights.append(nearest[is_edge])
     places = (np.concatenate(rows), np.concatenate(columns))
     graph = sparse.csr_array((np.concatenate(weights), places), shape=(len(X),) * 2)
     return sparse.csr_array(graph.maximum(graph.T))
@@ -203,10 +203,10 @@ class KernelBlock:
 
     def __init__(self, X: Float) -> None:
         self.basis: Float | None = None
-        other = X
+        rows = X
         if X.shape[1] <= NARROW * len(X):
-            self.basis, other = linalg.qr(X, mode="economic", check_finite=False)
-        self.image = X @ other.T
+            self.basis, rows = linalg.qr(X, mode="economic", check_finite=False)
+        self.image = X @ rows.T
         ones = np.ones(len(X))
         self.ones: Float = ones if self.basis is None else self.basis.T @ ones
 
@@ -222,8 +222,8 @@ class KernelBlock:
         """
         T = symmetric_product(self.image * np.sqrt(weights)[:, None], of_rows=False)
         T += np.triu(T, 1).T
-        inner = J if self.basis is None else self.basis.T @ (J @ self.basis)
-        left = inner @ T.T
+        reduced_graph = J if self.basis is None else self.basis.T @ (J @ self.basis)
+        left = reduced_graph @ T.T
         left[np.diag_indices_from(left)] += alpha
         # A very large 1 / phi makes the matrix nearly singular. That is allowed, so the
         # routine does not warn of it. It expects columns, hence the transpose.
@@ -232,8 +232,8 @@ class KernelBlock:
             raise MethodFailed("the left matrix of the eigenproblem is singular")
 
         def solve(C: Float) -> Float:
-            inner, _ = linalg.lapack.dgetrs(*factors, C, trans=1)
-            return np.asarray(weights[:, None] * (self.image @ inner))
+            solution, _ = linalg.lapack.dgetrs(*factors, C, trans=1)
+            return np.asarray(weights[:, None] * (self.image @ solution))
 
         return S, solve
 
@@ -303,8 +303,8 @@ class _Reduced:
         values, vectors = self._eigenpairs(start, k)
         magnitudes = np.abs(values)
         order = np.argsort(-magnitudes, kind="stable")[:k]
-        kept = magnitudes[order] > RELATIVE_TOLERANCE * magnitudes.max()
-        return vectors[:, order[kept]]
+        is_positive = magnitudes[order] > RELATIVE_TOLERANCE * magnitudes.max()
+        return vectors[:, order[is_positive]]
 
     def _eigenpairs(self, start: Float, k: int) -> tuple[Float, Float]:
         """Solve by Lanczos iteration, or densely if that is cheaper or it stalls."""

@@ -19,7 +19,7 @@ from cdspp.core.names import FitKey, PathLike, trials_of_block
 from cdspp.core.provenance import code_digest
 from cdspp.core.wording import listed
 from cdspp.features import Extractor, extractor_class, make_extractor
-from cdspp.methods import cost, external_identity, method_class, method_module
+from cdspp.methods import cost, external_identity, method_class
 from cdspp.methods.cost import Cost, Size
 from cdspp.stages.formats import ExpectedFits, fit_recipe
 from cdspp.study.files import input_patterns
@@ -47,7 +47,7 @@ FORECAST_NOTE = (
 def fit_fields(study: Study, key: FitKey) -> dict[str, Any]:
     """Return the fields of `cdspp.stages.fit.Fit`, except for its file."""
     benchmark, setting, _, method, _ = key
-    code = code_digest("cdspp.stages.fit", method_module(method))
+    code = code_digest("cdspp.stages.fit", method_class(method).__module__)
     return {
         "method": method,
         "code": code + external_identity(method),

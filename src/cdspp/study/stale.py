@@ -41,7 +41,7 @@ from cdspp.core.wording import counted
 from cdspp.datasets import dataset_recipe
 from cdspp.datasets.base import digests_path
 from cdspp.features import extractor_class, own_digests
-from cdspp.methods import method_module
+from cdspp.methods import method_class
 from cdspp.study.files import (
     FIT,
     INDEX,
@@ -98,7 +98,8 @@ def file_recipe(study: Study, file: str) -> str:
             method = study.shown_method()
             choices = [method, study.overlap(benchmark, MAIN), study.numeric_threads]
             choices += [study.method_options(method, MAIN)]
-            code = code_digest("cdspp.stages.subspace", method_module(method))
+            module = method_class(method).__module__
+            code = code_digest("cdspp.stages.subspace", module)
         case _, _, "scores", name:
             choices = [expected_fits(study, name.partition(".")[0])]
             code = code_digest("cdspp.stages.score")

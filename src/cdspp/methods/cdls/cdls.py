@@ -53,29 +53,29 @@ class SourceMap:
     def fit(self, weights: Float, targets: ClassTargets) -> tuple[Float, Float]:
         """Return the mapped source rows (n, m) and the map A (d, m)."""
         sums, labelled, pseudo, mean = targets
-        own = np.bincount(self.codes, weights=weights, minlength=self.n_classes)
-        pairs = 1.0 / (own * pseudo + pseudo * labelled + labelled * own)
-        factors = 1.0 / (labelled + pseudo) + pairs * own
-        right = np.vstack([mean, factors[:, None] * sums])
-        shares = np.eye(self.n_classes)[self.codes].T * (weights / own[self.codes])
-        means = np.vstack([weights / own.sum(), shares])
+        totals = np.bincount(self.codes, weights=weights, minlength=self.n_classes)
+        pairs = 1.0 / (totals * pseudo + pseudo * labelled + labelled * totals)
+        factors = 1.0 / (labelled + pseudo) + pairs * totals
+        right_sides = np.vstack([mean, factors[:, None] * sums])
+        shares = np.eye(self.n_classes)[self.codes].T * (weights / totals[self.codes])
+        means = np.vstack([weights / totals.sum(), shares])
         scales = np.sqrt(weights * (pairs * (pseudo + labelled))[self.codes])
         n, d = self.X.shape
         solve = self._solve_by_rows if n + len(means) < d else self._solve_by_features
-        return solve(scales, means, right)
+        return solve(scales, means, right_sides)
 
     def _solve_by_features(
-        self, scales: Float, means: Float, right: Float
+        self, scales: Float, means: Float, right_sides: Float
     ) -> tuple[Float, Float]:
         """Factorise ``F^T F + ridge I`` of size d x d."""
         centres = means @ self.X
         F = np.vstack([scales[:, None] * self.X, centres])
         M = symmetric_product(F, of_rows=False)
-        A = _solve_ridge(M, self.ridge, centres.T @ right)
+        A = _solve_ridge(M, self.ridge, centres.T @ right_sides)
         return self.X @ A, A
 
     def _solve_by_rows(
-        self, scales: Float, means: Float, right: Float
+        self, scales: Float, means: Float, right_sides: Float
     ) -> tuple[Float, Float]:
         """Factorise ``F F^T + ridge I`` of size n + 1 + n_classes."""
         n = len(self.X)
@@ -84,19 +84,19 @@ class SourceMap:
         M[:n, :n] = scales[:, None] * self._gram * scales
         M[:n, n:] = scales[:, None] * similarity.T
         M[n:, n:] = similarity @ means.T
-        solution = _solve_ridge(M, self.ridge, np.pad(right, ((n, 0), (0, 0))))
+        solution = _solve_ridge(M, self.ridge, np.pad(right_sides, ((n, 0), (0, 0))))
         combination = scales[:, None] * solution[:n] + means.T @ solution[n:]
         return self._gram @ combination, self.X.T @ combination
 
 
-def _solve_ridge(M: Float, ridge: float, right: Float) -> Float:
+def _solve_ridge(M: Float, ridge: float, right_sides: Float) -> Float:
     """Solve ``(M + ridge I) A = right``, reading only the upper triangle of M."""
     M[np.diag_indices_from(M)] += ridge
     try:
         factor = linalg.cho_factor(M, overwrite_a=True, check_finite=False)
     except linalg.LinAlgError as error:
         raise MethodFailed(f"ridge={ridge} is too small for these rows") from error
-    return np.asarray(linalg.cho_solve(factor, right, check_finite=False))
+    return np.asarray(linalg.cho_solve(factor, right_sides, check_finite=False))
 
 
 @storable
@@ -126,16 +126,16 @@ class WeightedMachine:
                 stacklevel=2,
             )
             nu = 0.99 * limit
-        kept, machine = weights >= NEGLIGIBLE, NuSVC(nu=nu, kernel="linear", tol=1e-3)
+        rows, machine = weights >= NEGLIGIBLE, NuSVC(nu=nu, kernel="linear", tol=1e-3)
         try:
             with ignore_few_rows():
-                machine.fit(Z[kept], codes[kept], sample_weight=weights[kept])
+                machine.fit(Z[rows], codes[rows], sample_weight=weights[rows])
         except ValueError as error:
             raise MethodFailed(
                 "the nu-SVC on the projected rows has no solution, as happens if no "
                 f"margin separates two classes: {error}"
             ) from error
-        return cls(OneVersusOne.of(machine).linear(Z[kept]), heaviest, nu)
+        return cls(OneVersusOne.of(machine).linear(Z[rows]), heaviest, nu)
 
     def predict(self, Z: Float) -> Int:
         """Return class codes."""
@@ -264,11 +264,11 @@ class CDLSSup(SubspaceMethod):
         mapped, self.projection_source_ = source.fit(weights, targets)
         size = np.sum if self.source_weight == "rows" else np.max
         of_source, of_target = (size(np.bincount(d.codes)) for d in (source, target))
-        own = weights * of_target / of_source
+        source_weights = weights * of_target / of_source
         self._machine = WeightedMachine.fit(
             np.vstack([mapped, target.labelled]),
             np.concatenate([source.codes, target.codes]),
-            np.concatenate([own, np.ones(len(target.codes))]),
+            np.concatenate([source_weights, np.ones(len(target.codes))]),
             target.n_classes,
             float(self.nu),
         )
@@ -370,8 +370,8 @@ class CDLS(CDLSSup):
         side = min(size.n_target, size.d_target)
         axes = 3.5e-11 * size.n_target * size.d_target * side + 6e-11 * side**3
         program = 4 * (8e-5 * n + 2e-10 * n**3 / n_classes**2)
-        more = 8e-6 * (3 * side**2 + 3 * n**2 / n_classes + 600 * n)
-        return 5 * seconds + axes + program, megabytes + more
+        program_megabytes = 8e-6 * (3 * side**2 + 3 * n**2 / n_classes + 600 * n)
+        return 5 * seconds + axes + program, megabytes + program_megabytes
 
     def _fit_all(self, source: SourceMap, target: ProjectedTarget) -> list[Iteration]:
         alpha, beta = np.ones(len(source.X)), np.ones(len(target.unlabelled))
@@ -380,8 +380,8 @@ class CDLS(CDLSSup):
         for iteration in range(1, self.max_iter + 1):
             mapped = self._fit_once(source, alpha, target, targets)
             prediction = self._machine.predict(target.unlabelled)
-            selected = int((beta >= NEGLIGIBLE).sum()) if iterations else 0
-            iterations.append(Iteration(iteration, prediction, n_selected=selected))
+            n_selected = int((beta >= NEGLIGIBLE).sum()) if iterations else 0
+            iterations.append(Iteration(iteration, prediction, n_selected=n_selected))
             self.weights_source_, self.weights_unlabelled_ = alpha, beta
             if iteration < self.max_iter and self.delta < 1:
                 samples = mapped, source.codes, target, prediction

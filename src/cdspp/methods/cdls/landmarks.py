@@ -203,39 +203,39 @@ class _StepEquations:
         equalities = slice(first, first + len(groups))
         return _Block(members, np.asfortranarray(matrix), border, equalities)
 
-    def residuals(self, at: _Iterate) -> tuple[Float, Float]:
+    def residuals(self, point: _Iterate) -> tuple[Float, Float]:
         program = self.program
         multipliers = np.zeros(2 * program.n_classes)
-        multipliers[self.present] = at.y
-        gradient = program.product(at.x) + program.linear
-        dual = at.lower - at.upper + multipliers[program.groups] - gradient
-        sums = np.bincount(program.groups, at.x, len(multipliers))
+        multipliers[self.present] = point.y
+        gradient = program.product(point.x) + program.linear
+        dual = point.lower - point.upper + multipliers[program.groups] - gradient
+        sums = np.bincount(program.groups, point.x, len(multipliers))
         return dual, (program.group_sums - sums)[self.present]
 
-    def factorise(self, added: Float) -> None:
+    def factorise(self, diagonal: Float) -> None:
         """Prepare for ``D = diag(added)``."""
         width, size = self.width, self.width + len(self.present)
         inner = np.zeros((size, size))
         self._factors: list[tuple[Float, Float]] = []
         for block in self.blocks:
-            factor = _cholesky(block.matrix, added[block.members])
+            factor = _cholesky(block.matrix, diagonal[block.members])
             half = blas.dtrsm(1.0, factor, block.border, lower=True)
             product = half.T @ half
-            own = block.equalities
+            columns = block.equalities
             inner[:width, :width] += product[:width, :width]
-            inner[own, :width] = product[width:, :width]
-            inner[:width, own] = product[:width, width:]
-            inner[own, own] = product[width:, width:]
+            inner[columns, :width] = product[width:, :width]
+            inner[:width, columns] = product[:width, width:]
+            inner[columns, columns] = product[width:, width:]
             self._factors.append((factor, half))
         inner[:width] = self.mixing @ inner[:width]
         inner[:width, :width] += np.eye(width)
         self._inner = linalg.lu_factor(inner, overwrite_a=True, check_finite=False)
 
     def direction(
-        self, at: _Iterate, missing: tuple[Float, Float], lower: Float, upper: Float
+        self, point: _Iterate, missing: tuple[Float, Float], lower: Float, upper: Float
     ) -> _Iterate:
         """Return the step to the given products of bounds and multipliers."""
-        x, rest, width = at.x, 1 - at.x, self.width
+        x, rest, width = point.x, 1 - point.x, self.width
         r, p = missing[0] + lower / x - upper / rest, missing[1]
         by_group = np.zeros(2 * self.program.n_classes)
         by_group[self.present] = p
@@ -251,20 +251,20 @@ class _StepEquations:
         w = linalg.lu_solve(self._inner, w, check_finite=False)
         dx = np.empty_like(r)
         parts = zip(self.blocks, self._factors, halves, strict=True)
-        for block, (factor, half), left in parts:
-            left -= half[:, :width] @ w[:width]
-            left -= half[:, width:] @ w[block.equalities]
-            dx[block.members] = blas.dtrsv(factor, left, lower=True, trans=True)
-        lower, upper = (lower - at.lower * dx) / x, (upper + at.upper * dx) / rest
+        for block, (factor, half), right_side in parts:
+            right_side -= half[:, :width] @ w[:width]
+            right_side -= half[:, width:] @ w[block.equalities]
+            dx[block.members] = blas.dtrsv(factor, right_side, lower=True, trans=True)
+        lower, upper = (lower - point.lower * dx) / x, (upper + point.upper * dx) / rest
         return _Iterate(dx, lower, upper, w[width:])
 
 
-def _cholesky(matrix: Float, added: Float) -> Float:
+def _cholesky(matrix: Float, diagonal: Float) -> Float:
     """Return the lower factor of ``matrix + diag(added)``, shifted if need be."""
     shift = 0.0
     for _ in range(12):
         total = matrix.copy(order="F")
-        total[np.diag_indices_from(total)] += added + shift
+        total[np.diag_indices_from(total)] += diagonal + shift
         # LAPACK is called directly: SciPy's checks take longer than so small a factor.
         # The entries above the diagonal remain.
         factor, failed = lapack.dpotrf(total, lower=True, clean=False, overwrite_a=True)
@@ -339,21 +339,21 @@ def _minimise(program: LandmarkProgram) -> Float | None:
         return x
     equations = _StepEquations(program)
     bounds = np.full_like(x, scale)
-    at = _Iterate(x, bounds, bounds, np.zeros(len(equations.present)))
+    point = _Iterate(x, bounds, bounds, np.zeros(len(equations.present)))
     for _ in range(MAX_STEPS):
-        missing = equations.residuals(at)
-        worst = [float(np.abs(part).max()) for part in missing]
-        error = max(worst[0] / scale, worst[1])
-        if error < TOLERANCE and at.gap() < GAP_TOLERANCE * scale:
-            return np.clip(at.x, 0.0, 1.0)
-        equations.factorise(at.lower / at.x + at.upper / (1 - at.x))
-        lower, upper = -at.x * at.lower, -(1 - at.x) * at.upper
-        predictor = equations.direction(at, missing, lower, upper)
-        gap = at.moved(predictor, at.longest_step(predictor)).gap()
-        centre = gap**3 / at.gap() ** 2
+        missing = equations.residuals(point)
+        largest = [float(np.abs(part).max()) for part in missing]
+        error = max(largest[0] / scale, largest[1])
+        if error < TOLERANCE and point.gap() < GAP_TOLERANCE * scale:
+            return np.clip(point.x, 0.0, 1.0)
+        equations.factorise(point.lower / point.x + point.upper / (1 - point.x))
+        lower, upper = -point.x * point.lower, -(1 - point.x) * point.upper
+        predictor = equations.direction(point, missing, lower, upper)
+        gap = point.moved(predictor, point.longest_step(predictor)).gap()
+        centre = gap**3 / point.gap() ** 2
         lower += centre - predictor.x * predictor.lower
         upper += centre + predictor.x * predictor.upper
-        direction = equations.direction(at, missing, lower, upper)
-        at = at.moved(direction, TO_THE_BOUNDARY * at.longest_step(direction))
-    acceptable = error < ACCEPTABLE and at.gap() < ACCEPTABLE * scale
-    return np.clip(at.x, 0.0, 1.0) if acceptable else None
+        direction = equations.direction(point, missing, lower, upper)
+        point = point.moved(direction, TO_THE_BOUNDARY * point.longest_step(direction))
+    acceptable = error < ACCEPTABLE and point.gap() < ACCEPTABLE * scale
+    return np.clip(point.x, 0.0, 1.0) if acceptable else None

@@ -137,7 +137,7 @@ class DDACL(SubspaceMethod, base.ConfidentClassifier):
         prepared = self._prepare(problem)
         source = Reduced(prepared.X_source, self._draw(problem))
         prepared = prepared.replace_source(source.rows, prepared.y_source)
-        self._placed = source.projection
+        self._source_projection = source.projection
         self._objectives: list[float] = []
         # First the classifier and the target projection on the labelled target rows.
         target = Reduced(prepared.X_labelled, self.projection_)
@@ -151,19 +151,19 @@ class DDACL(SubspaceMethod, base.ConfidentClassifier):
             probabilities = self._softmax(prepared.X_unlabelled)
             codes, confidence = self._most_probable(probabilities)
             iterations.append(Iteration(iteration, codes, confidence, len(codes)))
-        self.projection_source_ = source.expand(self._placed)
+        self.projection_source_ = source.expand(self._source_projection)
         self.objective_ = np.array(self._objectives)
         return iterations
 
-    def _find_collapse(self, *signs: Any, **more: Any) -> Collapse:
+    def _find_collapse(self, *signs: Any, **options: Any) -> Collapse:
         # Losses are positive, so a negative objective means that the quadratic form of
         # the projections is negative; scaling them up then lowers it without bound.
-        last = float(self.objective_[-1])
-        if last >= 0:
-            return find_collapse(*signs, **more)
+        value = float(self.objective_[-1])
+        if value >= 0:
+            return find_collapse(*signs, **options)
         return Collapse(
             "diverged",
-            f"has diverged: its objective is {last:.2g}, and negative values have no "
+            f"has diverged: its objective is {value:.2g}, and negative values have no "
             f"bound; lower tau from {self.tau:g}, for instance to {self.tau / 4:g}.",
         )
 
@@ -185,8 +185,8 @@ class DDACL(SubspaceMethod, base.ConfidentClassifier):
     def _fit_domains(self, problem: Problem, codes: Int) -> None:
         """Fit on both domains, from the current values, with labels `codes`."""
         n_classes, n_labelled = problem.n_classes, len(problem.X_labelled)
-        known = problem.X_labelled, problem.y_labelled
-        means = stacked_means([known, (problem.X_unlabelled, codes)], n_classes)
+        labelled = problem.X_labelled, problem.y_labelled
+        means = stacked_means([labelled, (problem.X_unlabelled, codes)], n_classes)
         target = Reduced(np.vstack([problem.X_labelled, means]), self.projection_)
         source = (problem.X_source, problem.y_source)
         y_target = np.concatenate([problem.y_labelled, codes])
@@ -195,9 +195,9 @@ class DDACL(SubspaceMethod, base.ConfidentClassifier):
         of_class = 1.0 / counts(problem.y_source, n_classes)
         of_class += 1.0 / counts(y_target, n_classes)
         norm = np.sqrt((2 * n_classes + 1) * of_all**2 + of_class @ of_class)
-        self._placed, projection = self._minimise(
+        self._source_projection, projection = self._minimise(
             [source, (target.rows[:n_labelled], problem.y_labelled)],
-            (self._placed, target.projection),
+            (self._source_projection, target.projection),
             means=(stacked_means([source], n_classes), target.rows[n_labelled:]),
             attraction=self.beta / norm,
             separation=self.tau * n_classes / max(n_classes - 1, 1),
@@ -214,11 +214,11 @@ class DDACL(SubspaceMethod, base.ConfidentClassifier):
         start = [self.coef_, self.intercept_, *projections]
         objective = AlignmentObjective(domains, start, float(self.ridge), **alignment)
         x = np.concatenate([array.ravel() for array in start])
-        x, trace = minimise(objective, x, self.n_line_searches)
-        self._objectives.append(trace[-1])
-        coef, intercept, *ends = unpack(x, start)
+        x, values = minimise(objective, x, self.n_line_searches)
+        self._objectives.append(values[-1])
+        coef, intercept, *solution = unpack(x, start)
         self.coef_, self.intercept_ = coef.copy(), intercept.copy()
-        return ends
+        return solution
 
     def _softmax(self, X: Float) -> Float:
         """Return class probabilities of target rows of unit length."""
@@ -228,10 +228,10 @@ class DDACL(SubspaceMethod, base.ConfidentClassifier):
         return self._softmax(self._prepare_target(X))
 
 
-def unpack(vector: Float, like: Sequence[Float]) -> list[Float]:
-    """Return views of a vector in the shapes of the arrays `like`."""
-    parts = np.split(vector, np.cumsum([array.size for array in like[:-1]]))
-    return [part.reshape(a.shape) for part, a in zip(parts, like, strict=True)]
+def unpack(vector: Float, arrays: Sequence[Float]) -> list[Float]:
+    """Return views of a vector in the shapes of `arrays`."""
+    parts = np.split(vector, np.cumsum([array.size for array in arrays[:-1]]))
+    return [part.reshape(a.shape) for part, a in zip(parts, arrays, strict=True)]
 
 
 @dataclass(frozen=True, eq=False)
@@ -263,9 +263,9 @@ class AlignmentObjective:
             if not np.isfinite(loss):
                 return np.nan, gradient
             value += loss
-            pulled = X.T @ errors
-            slope += pulled @ weights
-            of_weights += pulled.T @ P
+            products = X.T @ errors
+            slope += products @ weights
+            of_weights += products.T @ P
             of_biases += errors.sum(axis=0)
         if self.means:
             value += self.align(projections, slopes)
@@ -273,15 +273,15 @@ class AlignmentObjective:
 
     def align(self, projections: Sequence[Float], gradients: Sequence[Float]) -> float:
         """Return the value of the alignment; add its gradient to `gradients`."""
-        placed = [A @ P for A, P in zip(self.means, projections, strict=True)]
-        gap = placed[0] - placed[1]
+        projected = [A @ P for A, P in zip(self.means, projections, strict=True)]
+        gap = projected[0] - projected[1]
         value = self.attraction * float(np.vdot(gap, gap))
-        domains = zip(self.means, (1.0, -1.0), placed, gradients, strict=True)
+        domains = zip(self.means, (1.0, -1.0), projected, gradients, strict=True)
         for A, sign, B, gradient in domains:
-            apart = B[1:] - B[1:].mean(axis=0)
-            value -= self.separation * float(np.vdot(apart, apart))
+            deviations = B[1:] - B[1:].mean(axis=0)
+            value -= self.separation * float(np.vdot(deviations, deviations))
             force = sign * self.attraction * gap
-            force[1:] -= self.separation * apart
+            force[1:] -= self.separation * deviations
             gradient += A.T @ force
         return value / 2.0
 
@@ -325,19 +325,19 @@ class Reduced:
         if n + 1 >= rows.shape[1]:
             return
         basis, triangle = linalg.qr(rows.T, mode="economic", check_finite=False)
-        inside = basis.T @ projection
-        rest = projection - basis @ inside
-        norm = float(linalg.norm(rest))
+        coordinates = basis.T @ projection
+        remainder = projection - basis @ coordinates
+        norm = float(linalg.norm(remainder))
         self.rows = np.zeros((n, n + 1))
         self.rows[:, :n] = triangle.T
-        self.projection = np.vstack([inside, np.zeros(projection.shape[1])])
+        self.projection = np.vstack([coordinates, np.zeros(projection.shape[1])])
         self.projection[n, 0] = norm
         self._basis = basis
-        self._rest = rest / norm if norm else rest
+        self._remainder = remainder / norm if norm else remainder
 
     def expand(self, projection: Float) -> Float:
         """Return a reduced projection in the original features."""
         if self._basis is None:
             return projection
-        inside = self._basis @ projection[:-1]
-        return np.asarray(inside + projection[-1, 0] * self._rest)
+        part = self._basis @ projection[:-1]
+        return np.asarray(part + projection[-1, 0] * self._remainder)

@@ -35,7 +35,7 @@ def minimise(
     """
     pairs: deque[tuple[Float, Float, float]] = deque(maxlen=N_PAIRS)
     value, gradient = objective(x)
-    trace, trusted, last_change = [value], False, -1.0 / MAX_GROWTH
+    trace, is_trusted, last_change = [value], False, -1.0 / MAX_GROWTH
     for _ in range(n_line_searches):
         if not gradient @ gradient > 0.0:
             break
@@ -44,21 +44,21 @@ def minimise(
         if not slope < 0.0:
             direction, slope = -gradient, -float(gradient @ gradient)
             pairs.clear()
-            trusted = False
+            is_trusted = False
         search = _LineSearch(objective, x, direction, _Point(0, value, slope, gradient))
-        first = min(1.0, MAX_GROWTH * abs(last_change) / abs(slope))
-        end, succeeded = search.run(first)
-        if succeeded:
-            step, change = end.step * direction, end.gradient - gradient
+        first_step = min(1.0, MAX_GROWTH * abs(last_change) / abs(slope))
+        point, is_acceptable = search.run(first_step)
+        if is_acceptable:
+            step, change = point.step * direction, point.gradient - gradient
             if curvature := float(step @ change):
                 pairs.append((step, change, curvature))
-            trusted, last_change = True, end.step * slope
-        x, value, gradient = x + end.step * direction, end.value, end.gradient
+            is_trusted, last_change = True, point.step * slope
+        x, value, gradient = x + point.step * direction, point.value, point.gradient
         trace.append(value)
-        if not succeeded:
-            if not trusted:
+        if not is_acceptable:
+            if not is_trusted:
                 break
-            trusted = False
+            is_trusted = False
             pairs.clear()
     return x, trace
 
@@ -67,13 +67,13 @@ def _direction(pairs: Sequence[tuple[Float, Float, float]], gradient: Float) -> 
     """Return the quasi-Newton direction from steps, gradient changes, and products."""
     if not pairs:
         return -gradient / (gradient @ gradient)
-    rest, weights = gradient.copy(), []
+    remainder, weights = gradient.copy(), []
     for step, change, curvature in reversed(pairs):
-        weights.append((step @ rest) / curvature)
-        rest -= weights[-1] * change
+        weights.append((step @ remainder) / curvature)
+        remainder -= weights[-1] * change
     # Scaled by the oldest pair, while textbooks use the newest.
     _, oldest, curvature = pairs[0]
-    direction = rest * (-curvature / (oldest @ oldest))
+    direction = remainder * (-curvature / (oldest @ oldest))
     for (step, change, curvature), weight in zip(pairs, reversed(weights), strict=True):
         direction -= ((change @ direction) / curvature + weight) * step
     return np.asarray(direction)
@@ -96,7 +96,7 @@ class _LineSearch:
     ) -> None:
         self._objective, self._x, self._direction = objective, x, direction
         self._start, self._cap = start, SLOPE_SHARE * abs(start.slope)
-        self._left = MAX_EVALUATIONS
+        self._budget = MAX_EVALUATIONS
 
     def run(self, step: float) -> tuple[_Point, bool]:
         """Search from a first step; return the final point and whether it succeeded."""
@@ -108,7 +108,7 @@ class _LineSearch:
         return self._start.value + step * DECREASE_SHARE * self._start.slope
 
     def _evaluate(self, step: float) -> _Point:
-        self._left -= 1
+        self._budget -= 1
         value, gradient = self._objective(self._x + step * self._direction)
         return _Point(step, value, float(gradient @ self._direction), gradient)
 
@@ -117,30 +117,30 @@ class _LineSearch:
         low, step = self._start, width
         while True:
             high = self._evaluate(step)
-            while not high.finite and self._left > 0:
+            while not high.finite and self._budget > 0:
                 step = (low.step + step) / 2.0
                 high = self._evaluate(step)
             too_far = high.slope > -self._cap or high.value > self._bound(step)
-            if too_far or self._left < 1:
+            if too_far or self._budget < 1:
                 return low, high, width
             self._cap = max(self._cap, -SLOPE_SHARE * high.slope)
-            before, low = low, high
-            width = low.step - before.step
-            furthest = EXTRAPOLATION * width
-            guess = _cubic_minimum(width, before, low)
-            if not width <= guess <= furthest:
-                guess = furthest
-            step = before.step + max(guess, low.step + MARGIN * width)
+            previous, low = low, high
+            width = low.step - previous.step
+            longest = EXTRAPOLATION * width
+            guess = _cubic_minimum(width, previous, low)
+            if not width <= guess <= longest:
+                guess = longest
+            step = previous.step + max(guess, low.step + MARGIN * width)
 
     def _interpolate(self, low: _Point, high: _Point, width: float) -> _Point:
         """Shrink the interval until its better end satisfies both conditions."""
         while True:
             best = high if low.value > high.value else low
             # As in the original: the width of the last interval, not the step.
-            descends = best.value < self._bound(width)
-            if (abs(best.slope) < self._cap and descends) or self._left < 1:
+            is_lower = best.value < self._bound(width)
+            if (abs(best.slope) < self._cap and is_lower) or self._budget < 1:
                 return best
-            if descends:
+            if is_lower:
                 self._cap = max(self._cap, -SLOPE_SHARE * best.slope)
             width = high.step - low.step
             guess = _cubic_minimum(width, low, high)
@@ -148,8 +148,8 @@ class _LineSearch:
                 guess = width / 2.0
             guess = min(max(guess, MARGIN * width), (1.0 - MARGIN) * width)
             point = self._evaluate(low.step + guess)
-            rises = point.slope > 0.0 or point.value > self._bound(point.step)
-            if rises or not point.finite:
+            is_too_far = point.slope > 0.0 or point.value > self._bound(point.step)
+            if is_too_far or not point.finite:
                 high = point
             else:
                 low = point

@@ -76,11 +76,6 @@ class AugmentedMachine(ABC):
         self._columns, self._expansions = (vector[:, None] for vector in first)
         self._scale = scale
 
-    @property
-    def n_columns(self) -> int:
-        """Current number of columns."""
-        return len(self._columns.T)
-
     @abstractmethod
     def solve(self, weights: Float) -> Solution:
         """Solve the machine for given weights of the columns."""
@@ -123,8 +118,8 @@ def root_sums(K: Float) -> tuple[Float, Float]:
     values, vectors = linalg.eigh(K, check_finite=False)
     roots = np.sqrt(np.maximum(values, 0.0))
     sums = vectors.sum(axis=0)
-    kept = roots > len(K) * np.spacing(roots[-1])
-    inverse = vectors[:, kept] @ (sums[kept] / roots[kept])
+    nonzero = roots > len(K) * np.spacing(roots[-1])
+    inverse = vectors[:, nonzero] @ (sums[nonzero] / roots[nonzero])
     return np.asarray(vectors @ (roots * sums)), np.asarray(inverse)
 
 
@@ -141,7 +136,8 @@ class _HingeMachine(AugmentedMachine):
     def solve(self, weights: Float) -> Solution:
         np.copyto(self._kernel, self._K)
         add_columns(self._kernel, self._columns, weights)
-        dual, offset = two_sides(self._kernel, self._y, self._costs, self._tol)
+        solve, costs = _libsvm_solver(), self._costs
+        dual, offset = solve(self._kernel, self._tol, self._y, sample_weight=costs)
         strengths = (self._columns.T @ dual) ** 2
         norm = float(dual @ self._times(dual))
         objective = np.abs(dual).sum() - 0.5 * (weights @ strengths + norm)
@@ -152,8 +148,8 @@ class _HingeMachine(AugmentedMachine):
 
     def expansion(self, solution: Solution) -> tuple[Float, float]:
         shares = solution.weights * (self._columns.T @ solution.dual)
-        own = solution.dual[-len(self._expansions) :]
-        return np.asarray(self._expansions @ shares + own), solution.offset
+        target_duals = solution.dual[-len(self._expansions) :]
+        return np.asarray(self._expansions @ shares + target_duals), solution.offset
 
     def _times(self, dual: Float) -> Float:
         support = np.flatnonzero(dual)
@@ -300,25 +296,25 @@ class HFA(base.HeterogeneousClassifier):
             machine = machine_of(code)
             solution = self._generate_columns(machine)
             coefficients[:, code], intercepts[code] = machine.expansion(solution)
-            n_columns = self.n_columns_[code] = machine.n_columns
+            n_columns = self.n_columns_[code] = len(solution.weights)
             log.info("class %d of %d: %d columns", code + 1, n_classes, n_columns)
         self._values = TargetExpansion(target.X, target.gamma, coefficients, intercepts)
 
     def _generate_columns(self, machine: AugmentedMachine) -> Solution:
         """Add columns until the objective settles; return the last solution."""
-        solution = self._learn_weights(machine)
-        for _ in range(self.max_iter - 1):
+        solution = self._learn_weights(machine, 1)
+        for n_columns in range(2, self.max_iter + 1):
             if not machine.extend(solution):
                 break
-            previous, solution = solution, self._learn_weights(machine)
+            previous, solution = solution, self._learn_weights(machine, n_columns)
             if self._settled(solution, previous):
                 break
         return solution
 
-    def _learn_weights(self, machine: AugmentedMachine) -> Solution:
+    def _learn_weights(self, machine: AugmentedMachine, n_columns: int) -> Solution:
         """Alternate machine and weights, starting from equal weights of p-norm one."""
-        n, p = machine.n_columns, self.p
-        solution = machine.solve(np.full(n, n ** (-1.0 / p)))
+        p = self.p
+        solution = machine.solve(np.full(n_columns, n_columns ** (-1.0 / p)))
         for _ in range(self.max_inner_iter - 1):
             previous = solution
             weights = next_weights(previous.weights, previous.strengths, p)
@@ -342,14 +338,6 @@ OPTIONS = {"kernel": "precomputed", "cache_size": 200.0}
 C_SVC, ONE_CLASS = 0, 2
 
 
-def two_sides(kernel: Float, y: Float, costs: Float, tol: float) -> tuple[Float, float]:
-    """Return signed dual variables and intercept of a hinge-loss machine.
-
-    `y` must contain both +1.0 and -1.0, and the kernel must be C-ordered.
-    """
-    return _libsvm_solver()(kernel, tol, y, sample_weight=costs)
-
-
 def one_class(Q: Float, tol: float) -> Float:
     """Return the minimiser of ``a^T Q a / 2``, ``a >= 0``, with a sum of about 1."""
     # Five digits, as in the authors' code: LIBSVM's tolerance makes the start matter.
@@ -359,7 +347,10 @@ def one_class(Q: Float, tol: float) -> Float:
 
 @cache
 def _libsvm_solver() -> Callable[..., tuple[Float, float]]:
-    """Return the inner routine if it agrees with the public classes, else them."""
+    """Return the inner routine if it agrees with the public classes, else them.
+
+    They return signed dual variables and intercept; a `y` has both +1.0 and -1.0.
+    """
     try:
         if _probe(_by_inner_routine) == _probe(_by_public_class):
             return _by_inner_routine
@@ -374,9 +365,9 @@ def _probe(solve: Callable[..., tuple[Float, float]]) -> list[tuple[bytes, float
     rows = np.random.default_rng(0).standard_normal((12, 4))
     kernel = rows @ rows.T + np.eye(12)
     y = np.where(np.arange(12) % 3 == 0, 1.0, -1.0)
-    two = solve(kernel, 1e-3, y, sample_weight=np.linspace(0.1, 2.0, 12))
-    one = solve(kernel, 1e-3, nu=0.1)
-    return [(dual.tobytes(), intercept) for dual, intercept in (two, one)]
+    hinge = solve(kernel, 1e-3, y, sample_weight=np.linspace(0.1, 2.0, 12))
+    single = solve(kernel, 1e-3, nu=0.1)
+    return [(dual.tobytes(), intercept) for dual, intercept in (hinge, single)]
 
 
 def _by_inner_routine(
@@ -396,12 +387,12 @@ def _by_public_class(
 ) -> tuple[Float, float]:
     with sklearn.config_context(assume_finite=True, skip_parameter_validation=True):
         if y is None:
-            one = OneClassSVM(tol=tol, **OPTIONS, **extra).fit(kernel)
-            return _dense(len(kernel), one.support_, one.dual_coef_, one.intercept_)
+            svm = OneClassSVM(tol=tol, **OPTIONS, **extra).fit(kernel)
+            return _dense(len(kernel), svm.support_, svm.dual_coef_, svm.intercept_)
         # For LIBSVM, the first side is the one that scikit-learn sorts first.
-        two = SVC(tol=tol, **OPTIONS).fit(kernel, -y, **extra)
+        svm = SVC(tol=tol, **OPTIONS).fit(kernel, -y, **extra)
     # With two classes, scikit-learn flips the signs: positive means the second class.
-    return _dense(len(kernel), two.support_, -two.dual_coef_, -two.intercept_)
+    return _dense(len(kernel), svm.support_, -svm.dual_coef_, -svm.intercept_)
 
 
 def _dense(n: int, support: Any, duals: Any, intercepts: Any) -> tuple[Float, float]:

@@ -40,24 +40,24 @@ class ExactSolver:
             rows, v = np.flatnonzero(support), np.zeros(len(Q))
             # Rows first, then columns: several times faster than both at once. The
             # transpose of a symmetric matrix has LAPACK's order, for work in place.
-            among = Q.take(rows, axis=0).take(rows, axis=1).T
+            block = Q.take(rows, axis=0).take(rows, axis=1).T
             try:
-                factor = linalg.cho_factor(among, overwrite_a=True, check_finite=False)
+                factor = linalg.cho_factor(block, overwrite_a=True, check_finite=False)
             except linalg.LinAlgError as error:
                 reason = "the kernel is singular; choose lower costs"
                 raise MethodFailed(reason) from error
             v[rows] = linalg.cho_solve(factor, np.ones(len(rows)), check_finite=False)
-            contradicting = np.where(support, v < 0, Q @ v - 1.0 < -1e-10)
-            wrong = np.flatnonzero(contradicting)
-            if not len(wrong):
+            is_violated = np.where(support, v < 0, Q @ v - 1.0 < -1e-10)
+            violations = np.flatnonzero(is_violated)
+            if not len(violations):
                 self._support = support
                 return np.asarray(v / v.sum())
-            if len(wrong) < fewest:
-                fewest, patience = len(wrong), PATIENCE
+            if len(violations) < fewest:
+                fewest, patience = len(violations), PATIENCE
             elif patience:
                 patience -= 1
-            swapped = wrong if patience else wrong[-1:]
-            support[swapped] = ~support[swapped]
+            exchanges = violations if patience else violations[-1:]
+            support[exchanges] = ~support[exchanges]
         raise MethodFailed("principal pivoting did not converge; choose lower costs")
 
 
@@ -66,8 +66,8 @@ def ratio_labels(values: Float, expected: float) -> Float:
 
     The number is rounded down if more values are positive, and otherwise up.
     """
-    few = np.sum(values > 0) > expected
-    n_positive = int(np.floor(expected) if few else np.ceil(expected))
+    is_over = np.sum(values > 0) > expected
+    n_positive = int(np.floor(expected) if is_over else np.ceil(expected))
     labels = np.full(len(values), -1.0)
     labels[np.argsort(-values, kind="stable")[:n_positive]] = 1.0
     return labels
@@ -75,13 +75,13 @@ def ratio_labels(values: Float, expected: float) -> Float:
 
 def _positive_sums(values: Float, expected: float) -> Float:
     """Return, by row, the sum of the values that `ratio_labels` makes positive."""
-    low, high = int(np.floor(expected)), int(np.ceil(expected))
-    if not high:
+    lower, upper = int(np.floor(expected)), int(np.ceil(expected))
+    if not upper:
         return np.zeros(len(values))
-    few = (values > 0).sum(axis=1) > expected
-    first = values.shape[1] - high
+    is_over = (values > 0).sum(axis=1) > expected
+    first = values.shape[1] - upper
     ordered = np.partition(values, first, axis=1)[:, first:]
-    return np.asarray(ordered.sum(axis=1) - few * (high - low) * ordered[:, 0])
+    return np.asarray(ordered.sum(axis=1) - is_over * (upper - lower) * ordered[:, 0])
 
 
 class LabellingKernels(NamedTuple):
@@ -124,11 +124,11 @@ class LabellingMachine(AugmentedMachine):
     def _quadratic(self, weights: Float) -> Float:
         """Return ``sum_m d_m B_m + W``; labellings differ only in unlabelled rows."""
         Q, n_known = self._buffer, self._kernels.n_known
-        known, guesses = self._labels[:n_known, 0], self._labels[n_known:]
+        known_labels, guesses = self._labels[:n_known, 0], self._labels[n_known:]
         mean = guesses @ weights
-        every = np.concatenate([known * weights.sum(), mean])
-        np.multiply(known[:, None], every, out=Q[:n_known])
-        np.multiply(mean[:, None], known, out=Q[n_known:, :n_known])
+        row_labels = np.concatenate([known_labels * weights.sum(), mean])
+        np.multiply(known_labels[:, None], row_labels, out=Q[:n_known])
+        np.multiply(mean[:, None], known_labels, out=Q[n_known:, :n_known])
         np.matmul(guesses * weights, guesses.T, out=Q[n_known:, n_known:])
         Q *= self._kernels.shifted
         hfa.add_columns(Q, self._columns * self._labels, weights)
@@ -136,16 +136,15 @@ class LabellingMachine(AugmentedMachine):
         return Q
 
     def _strengths(self, dual: Float) -> Float:
-        """Return ``a^T B_m a``."""
         shifted, n_known = self._kernels.shifted, self._kernels.n_known
         signed = self._labels * dual[:, None]
         rows = n_known + np.flatnonzero(dual[n_known:])
-        known, guesses = signed[:n_known, 0], signed[rows]
+        known_duals, guesses = signed[:n_known, 0], signed[rows]
         # Rows first, then columns: several times faster than both at once.
-        among = shifted.take(rows, axis=0).take(rows, axis=1)
-        norms = np.einsum("um,um->m", guesses, among @ guesses)
-        norms += 2.0 * guesses.T @ (shifted[rows, :n_known] @ known)
-        norms += known @ (shifted[:n_known, :n_known] @ known)
+        block = shifted.take(rows, axis=0).take(rows, axis=1)
+        norms = np.einsum("um,um->m", guesses, block @ guesses)
+        norms += 2.0 * guesses.T @ (shifted[rows, :n_known] @ known_duals)
+        norms += known_duals @ (shifted[:n_known, :n_known] @ known_duals)
         return np.asarray(np.einsum("im,im->m", self._columns, signed) ** 2 + norms)
 
     def extend(self, solution: Solution) -> bool:
@@ -157,9 +156,9 @@ class LabellingMachine(AugmentedMachine):
         guesses = ratio_labels(values, self._expected)
         labels = np.concatenate([self._labels[:n_known, 0], guesses])
         signed = labels * dual
-        if added := self._add(signed, self._kernels.shifted @ signed - signed.sum()):
+        if is_added := self._add(signed, self._kernels.shifted @ signed - signed.sum()):
             self._labels = np.column_stack([self._labels, labels])
-        return added
+        return is_added
 
     def _scores(self, dual: Float) -> Float:
         """Return the scores of the 2n candidates without labelling any row.
@@ -316,11 +315,11 @@ class SHFA(HFA):
 
         def machine(code: int) -> LabellingMachine:
             # The first guess is by a machine on the labelled target rows only.
-            known = np.where(codes == code, 1.0, -1.0)
-            y, ridge = known[rows], np.diag(kernels.ridge[rows])
+            signs = np.where(codes == code, 1.0, -1.0)
+            y, ridge = signs[rows], np.diag(kernels.ridge[rows])
             Q = kernels.shifted[rows, rows] * np.outer(y, y) + ridge
             values = kernels.shifted[n_known:, rows] @ (y * self._solver(len(y))(Q))
-            labels = np.concatenate([known, ratio_labels(values, expected[code])])
+            labels = np.concatenate([signs, ratio_labels(values, expected[code])])
             solver = self._solver(len(labels))
             return LabellingMachine(kernels, labels, expected[code], solver)
 
@@ -339,15 +338,12 @@ class SHFA(HFA):
             shares = sizes / sizes.sum()
         else:
             shares = np.asarray(self.prior, dtype=np.float64)
-            if shares.shape != (n_classes,):
+            has_shares = shares.shape == (n_classes,) and (shares >= 0).all()
+            if not (has_shares and np.isclose(shares.sum(), 1.0)):
                 raise ValueError(
-                    f"prior needs one share for each of {n_classes} classes, got shape "
-                    f"{shares.shape}. Give shares in the order of the sorted labels."
-                )
-            if not ((shares >= 0).all() and np.isclose(shares.sum(), 1.0)):
-                raise ValueError(
-                    f"prior needs nonnegative shares that sum to 1, got {shares}. "
-                    "Divide them by their sum."
+                    f"prior needs a nonnegative share for each of {n_classes} classes, "
+                    f"with the sum 1, got {shares}. Give them in the order of the "
+                    "sorted labels, divided by their sum."
                 )
         expected = np.minimum(shares, 1.0) * n_unlabelled
         whole = np.round(expected)  # a share times a number of rows has rounding errors

@@ -3,10 +3,8 @@
 import logging
 import math
 import time
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass, fields
-from functools import cache
 from numbers import Integral
 from typing import Any
 
@@ -48,7 +46,6 @@ class TrainingContext:
         self.generator = torch.Generator(device="cpu").manual_seed(int(seed))
         self.dtype = torch.float64 if double else torch.float32
         self.device: torch.device = torch_device(device)
-        self.fused_steps = self.device.type in {"cpu", "cuda"}  # of all weights at once
 
     def normal(self, *shape: int) -> Tensor:
         """Draw initial weights on the processor."""
@@ -64,18 +61,6 @@ class TrainingContext:
         """Return a trainable copy of initial values on the device."""
         return self.place(values).contiguous().requires_grad_()
 
-    @contextmanager
-    def arithmetic(self) -> Iterator[None]:
-        """Use the context's precision and gradients in the block, not the caller's."""
-        before = torch.get_float32_matmul_precision()
-        with ExitStack() as stack:
-            stack.callback(torch.set_float32_matmul_precision, before)
-            torch.set_float32_matmul_precision("highest")
-            stack.enter_context(torch.inference_mode(False))
-            stack.enter_context(torch.enable_grad())
-            stack.enter_context(torch.autocast(self.device.type, enabled=False))
-            yield
-
 
 def product(X: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     """Return ``X @ weight.T + bias``; in float32 by oneDNN if that is faster.
@@ -87,16 +72,12 @@ def product(X: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     return outputs.to_dense() if outputs.is_mkldnn else outputs
 
 
-@cache
-def _is_intel() -> bool:
-    return "Intel" in hardware()["processor"]
-
-
 def to_mkldnn(X: Tensor) -> Tensor:
     """Return rows in oneDNN's layout if it is available for them."""
     fits = X.device.type == "cpu" and X.dtype == torch.float32 and not X.is_mkldnn
     available = torch.backends.mkldnn.is_available()  # type: ignore[no-untyped-call]
-    return X.to_mkldnn() if fits and available and not _is_intel() else X
+    is_intel = "Intel" in hardware()["processor"]
+    return X.to_mkldnn() if fits and available and not is_intel else X
 
 
 class Batch:
@@ -161,26 +142,26 @@ class RowLayer:
     def __init__(
         self, weight: Tensor, bias: Tensor, setup: TrainingContext, rows: Float
     ) -> None:
-        self._rows, self._first = rows, TrainedLayer(weight.numpy(), bias.numpy())
-        self._start = setup.place(rows @ self._first.weight.T + self._first.bias)
-        coefficients = torch.zeros_like(self._start).requires_grad_()
+        self._rows, self._initial = rows, TrainedLayer(weight.numpy(), bias.numpy())
+        self._outputs = setup.place(rows @ self._initial.weight.T + self._initial.bias)
+        coefficients = torch.zeros_like(self._outputs).requires_grad_()
         self.parameters = coefficients, setup.parameter(np.ones(1))
 
     def inputs(self, X: Float) -> Float:
         """Return the inputs of the layer: products of the rows with all rows."""
-        return (X @ self._rows.T + 1.0).astype(self._first.weight.dtype)
+        return (X @ self._rows.T + 1.0).astype(self._initial.weight.dtype)
 
     def __call__(self, X: Tensor) -> Tensor:
         """Return the layer's output for all rows."""
-        inputs = X, *self.parameters, self._start
+        inputs = X, *self.parameters, self._outputs
         outputs = _SumsOfRows.apply(*inputs)  # type: ignore[no-untyped-call]
         return functional.leaky_relu_(outputs, LEAKY_SLOPE)
 
     def trained(self) -> TrainedLayer:
         """Return the trained layer as arrays, for features instead of products."""
         B, share = (w.detach().cpu().numpy() for w in self.parameters)
-        weight = share * self._first.weight + B.T @ self._rows
-        bias = share * self._first.bias + B.sum(axis=0, dtype=np.float64)
+        weight = share * self._initial.weight + B.T @ self._rows
+        bias = share * self._initial.bias + B.sum(axis=0, dtype=np.float64)
         return TrainedLayer(weight.astype(B.dtype), bias.astype(B.dtype))
 
 
@@ -242,7 +223,7 @@ def train(
     loss: Callable[[int], Tensor], optimiser: torch.optim.Optimizer, max_iter: int
 ) -> list[float]:
     """Take one step per iteration, from number 0; return the loss before each step."""
-    losses, shown = list[float](), time.monotonic()
+    losses, last_log = list[float](), time.monotonic()
     for iteration in range(max_iter):
         optimiser.zero_grad()
         value = loss(iteration)
@@ -251,14 +232,11 @@ def train(
             raise MethodFailed(f"the loss is {losses[-1]} at iteration {iteration}")
         torch.autograd.backward(value)
         optimiser.step()
-        if time.monotonic() - shown > PROGRESS_SECONDS:
-            shown, done = time.monotonic(), iteration + 1
+        if time.monotonic() - last_log > PROGRESS_SECONDS:
+            last_log, done = time.monotonic(), iteration + 1
             log.info("%d of %d iterations, loss %.4f", done, max_iter, losses[-1])
-    weights = [weight for group in optimiser.param_groups for weight in group["params"]]
-    if not all(bool(weight.isfinite().all()) for weight in weights):
-        raise MethodFailed(f"a weight is not finite after iteration {max_iter - 1}")
-    usual = float(np.median(losses[-USUAL_OVER:]))
-    if losses[-1] > SPIKE * usual:
+    level = float(np.median(losses[-USUAL_OVER:]))
+    if losses[-1] > SPIKE * level:
         text = "the last loss, %.4f, is far above the usual %.4f: training has just "
-        log.warning(text + "become unstable, and the result is poor", losses[-1], usual)
+        log.warning(text + "become unstable, and the result is poor", losses[-1], level)
     return losses

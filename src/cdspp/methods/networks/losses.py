@@ -48,7 +48,7 @@ class AlignmentNetwork(Network):
             momentum=0.9,
             nesterov=True,
             weight_decay=model.weight_decay,
-            fused=setup.fused_steps,
+            fused=True,
         )
 
         def loss(iteration: int) -> Tensor:
@@ -77,10 +77,10 @@ class AlignmentNetwork(Network):
         source_loss = layers.cross_entropy(O_source.log_softmax(dim=1), batch.Y_source)
         hard = layers.cross_entropy(O_labelled.log_softmax(dim=1), batch.Y_labelled)
         # Cross entropy with the mean prediction of the source for each class.
-        softly = (O_source / model.temperature).softmax(dim=1)
+        soft_outputs = (O_source / model.temperature).softmax(dim=1)
         logarithms = (O_labelled.softmax(dim=1) + 1e-5).log()
-        expected = layers.class_means(batch.Y_source, softly)
-        soft = -(expected * layers.class_means(batch.Y_labelled, logarithms)).sum()
+        targets = layers.class_means(batch.Y_source, soft_outputs)
+        soft = -(targets * layers.class_means(batch.Y_labelled, logarithms)).sum()
         gaps: Tensor = model.beta * _centroid_loss(Z_source, Z_target, O_target, batch)
         loss: Tensor = source_loss + (1.0 - model.alpha) * hard + model.alpha * soft
         domain = self._domain_loss((Z_source, Z_target), batch, reversal)
@@ -90,10 +90,10 @@ class AlignmentNetwork(Network):
     def _domain_loss(self, Z: Sequence[Tensor], batch: Batch, scale: float) -> Tensor:
         """Return the cross entropy of the discriminator, with source rows as ones."""
         weight, bias = self.discriminator.weight[0], self.discriminator.bias
-        fixed = torch.cat([part.detach() @ weight for part in Z])
-        moving = torch.cat([part @ weight.detach() for part in Z])
+        fixed_logits = torch.cat([part.detach() @ weight for part in Z])
+        moving_logits = torch.cat([part @ weight.detach() for part in Z])
         # The second term has the value zero but the gradient of -scale * Z.
-        logits = fixed + bias - scale * (moving - moving.detach())
+        logits = fixed_logits + bias - scale * (moving_logits - moving_logits.detach())
         return functional.binary_cross_entropy_with_logits(logits, batch.is_source)
 
 
@@ -150,7 +150,7 @@ def adam(
     weights, biases = zip(*(part.parameters for part in parts), strict=True)
     groups = [{"params": weights, "weight_decay": model.tau}, {"params": biases}]
     return torch.optim.Adam(
-        groups, lr=model.learning_rate, betas=DECAY_RATES, fused=setup.fused_steps
+        groups, lr=model.learning_rate, betas=DECAY_RATES, fused=True
     )
 
 
@@ -183,10 +183,10 @@ class SoftTransferNetwork(Network):
         shapes = *of_domains[0], *of_domains[1], (k, n_classes)
         weights = [truncated_normal(setup, *shape).T for shape in shapes]
         biases = [truncated_normal(setup, n_out) for _, n_out in shapes]
-        drawn = [Layer(w, b, setup) for w, b in zip(weights, biases, strict=True)]
-        source = Encoder(drawn[0], drawn[1], TRANSFER_FLOOR)
-        target = Encoder(drawn[2], drawn[3], TRANSFER_FLOOR)
-        return cls(source, target, drawn[4])
+        parts = [Layer(w, b, setup) for w, b in zip(weights, biases, strict=True)]
+        source = Encoder(parts[0], parts[1], TRANSFER_FLOOR)
+        target = Encoder(parts[2], parts[3], TRANSFER_FLOOR)
+        return cls(source, target, parts[4])
 
     @classmethod
     def fit_on(cls, setup: TrainingContext, problem: Problem, model: Any) -> Trained:
@@ -209,8 +209,8 @@ class SoftTransferNetwork(Network):
         logits = self.classifier(torch.cat([Z_source, Z_target]))
         log_probabilities = logits.log_softmax(dim=1)
         fit = layers.cross_entropy(log_probabilities[: len(batch.Y)], batch.Y)
-        softly = iteration / model.max_iter * log_probabilities[len(batch.Y) :].exp()
-        gaps: Tensor = model.beta * mean_gaps(Z_source, Z_target, softly, batch)
+        Y_soft = iteration / model.max_iter * log_probabilities[len(batch.Y) :].exp()
+        gaps: Tensor = model.beta * mean_gaps(Z_source, Z_target, Y_soft, batch)
         return fit + gaps
 
 
@@ -227,8 +227,8 @@ def mean_gaps(Z_source: Tensor, Z_target: Tensor, soft: Tensor, batch: Batch) ->
 def truncated_normal(setup: TrainingContext, *shape: int) -> Tensor:
     """Draw from a normal distribution, redrawing values beyond two deviations."""
     values = setup.normal(*shape)
-    while (outside := values.abs() > 2 * layers.FIRST_SCALE).any():
-        values = setup.normal(*shape).where(outside, values)
+    while (is_outlier := values.abs() > 2 * layers.FIRST_SCALE).any():
+        values = setup.normal(*shape).where(is_outlier, values)
     return values
 
 
@@ -266,16 +266,16 @@ class JointNetwork(SoftTransferNetwork):
         by_second = P_second.max(dim=1).values.topk(n_selected).indices
         by_first = P_first.max(dim=1).values.topk(n_selected).indices
         target = torch.cat([Z_labelled, Z[by_second]])
-        across = mean_gaps(Z_source, target, share * P_second[by_second], batch)
-        within = torch.zeros_like(across)
+        between = mean_gaps(Z_source, target, share * P_second[by_second], batch)
+        within = torch.zeros_like(between)
         if n_selected:
-            Z, softly = Z[by_first], share * P_first[by_first]
+            Z, Y_soft = Z[by_first], share * P_first[by_first]
             means = layers.class_means(batch.Y_labelled, Z_labelled)
             # As released: the additional one in the size shrinks means of few rows.
-            others = softly.T @ Z / (softly.sum(dim=0) + 1.0)[:, None]
+            soft_means = Y_soft.T @ Z / (Y_soft.sum(dim=0) + 1.0)[:, None]
             marginal = (Z_labelled.mean(dim=0) - Z.mean(dim=0)).square().sum()
-            within = marginal + (means - others).square().sum()
-        distances = model.beta * across + model.beta * model.target_weight * within
+            within = marginal + (means - soft_means).square().sum()
+        distances = model.beta * between + model.beta * model.target_weight * within
         total: Tensor = loss + distances + model.second_weight * own_loss
         return total
 

@@ -74,15 +74,15 @@ class NetworkClassifier(CommonSpaceMethod, base.ConfidentClassifier):
         # Products of both layers, forward and backward, and updates of the weights.
         defaults = defaults_of(cls)
         k = n_components or defaults["n_components"]
-        products = trained = held = 0
+        products = weights = stored = 0
         for n, d in ((size.n_source, size.d_source), (size.n_target, size.d_target)):
             hidden = (d + k) // 2
             summed = cls.sums_rows and rows_cost_less(n, d)
             products += n * hidden * ((2 * n if summed else 4 * d) + 6 * k)
-            trained += hidden * ((n if summed else d) + k)
-            held += (hidden + n) * (d + k)
-        iteration = 0.0015 + 5.7e-12 * products + 3.4e-9 * trained
-        return 1.0 + defaults["max_iter"] * iteration, 16e-6 * held
+            weights += hidden * ((n if summed else d) + k)
+            stored += (hidden + n) * (d + k)
+        iteration = 0.0015 + 5.7e-12 * products + 3.4e-9 * weights
+        return 1.0 + defaults["max_iter"] * iteration, 16e-6 * stored
 
     def _fit_problem(self, problem: Problem) -> list[Iteration]:
         problem.require_every_class(self.classes_)
@@ -91,8 +91,7 @@ class NetworkClassifier(CommonSpaceMethod, base.ConfidentClassifier):
 
         network, prepared = getattr(losses, self._network), self._prepare(problem)
         setup = layers.TrainingContext(self.device, self.random_state)
-        with setup.arithmetic():
-            self._trained: Trained = network.fit_on(setup, prepared, self)
+        self._trained: Trained = network.fit_on(setup, prepared, self)
         self.loss_curve_ = self._trained.losses
         return []
 
@@ -436,9 +435,9 @@ class NNT(base.ConfidentClassifier):
     @classmethod
     def cost(cls, size: Any, n_components: int = 256) -> tuple[float, float]:
         """Estimate the seconds of a fit, and its MB in addition to the data."""
-        trained = size.d_target * n_components
-        iteration = 0.0006 + (4e-11 * size.n_labelled + 2e-9) * trained
-        return 1.0 + 500 * iteration, 16e-6 * trained
+        weights = size.d_target * n_components
+        iteration = 0.0006 + (4e-11 * size.n_labelled + 2e-9) * weights
+        return 1.0 + 500 * iteration, 16e-6 * weights
 
     def _fit_problem(self, problem: Problem) -> list[Iteration]:
         require_torch(self)
@@ -447,8 +446,7 @@ class NNT(base.ConfidentClassifier):
         self._present, codes = np.unique(problem.y_labelled, return_inverse=True)
         setup = layers.TrainingContext(self.device, self.random_state)
         X = row_normalise(problem.X_labelled)
-        with setup.arithmetic():
-            *parts, self.loss_curve_ = losses.fit_target_network(setup, X, codes, self)
+        *parts, self.loss_curve_ = losses.fit_target_network(setup, X, codes, self)
         self._hidden, output = (part.trained() for part in parts)
         self._weight, self._bias = output.weight.astype(np.float64), output.bias
         return []

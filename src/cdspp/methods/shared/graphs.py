@@ -28,26 +28,26 @@ def _heat_kernel_graph(X: Float, n_neighbors: int) -> sparse.csr_array:
     total, pairs = 0.0, []
     for start in range(0, n, BLOCK):
         distances = np.sqrt(squared_distances(X[start : start + BLOCK], X))
-        own = np.arange(len(distances))
-        distances[own, start + own] = 0.0
+        diagonal = np.arange(len(distances))
+        distances[diagonal, start + diagonal] = 0.0
         total += distances.sum()
         rows, columns = np.nonzero(_nearest(distances, min(n_neighbors + 1, n)))
         pairs.append((start + rows, columns, distances[rows, columns]))
     rows, columns, lengths = map(np.concatenate, zip(*pairs, strict=True))
     scale = 2.0 * (total / n**2) ** 2 or 1.0
-    kept = rows != columns
-    weights = np.exp(-(lengths[kept] ** 2) / scale)
-    graph = sparse.csr_array((weights, (rows[kept], columns[kept])), shape=(n, n))
+    is_edge = rows != columns
+    weights = np.exp(-(lengths[is_edge] ** 2) / scale)
+    graph = sparse.csr_array((weights, (rows[is_edge], columns[is_edge])), shape=(n, n))
     return sparse.csr_array(graph.maximum(graph.T))
 
 
 def _nearest(distances: Float, k: int) -> NDArray[np.bool_]:
     """Return a mask of the `k` smallest entries of each row; ties go to the first."""
-    last = np.partition(distances, k - 1, axis=1)[:, k - 1, None]
-    nearest = distances < last
-    equal = distances == last
-    equal &= equal.cumsum(axis=1) <= k - nearest.sum(axis=1, keepdims=True)
-    return np.asarray(nearest | equal)
+    threshold = np.partition(distances, k - 1, axis=1)[:, k - 1, None]
+    is_nearer = distances < threshold
+    is_tied = distances == threshold
+    is_tied &= is_tied.cumsum(axis=1) <= k - is_nearer.sum(axis=1, keepdims=True)
+    return np.asarray(is_nearer | is_tied)
 
 
 def laplacian(W: sparse.csr_array) -> sparse.csr_array:

@@ -56,14 +56,14 @@ class OneVersusOne:
         columns = np.split(self.support, np.cumsum(self.counts)[:-1])
         duals = np.split(self.duals, np.cumsum(self.counts)[:-1], axis=1)
         # A pair needs one row each; whole rows are much faster than columns.
-        sides = [
+        halves = [
             np.ascontiguousarray((kernel[:, rows] @ part.T).T)
             for rows, part in zip(columns, duals, strict=True)
         ]
         values = np.empty((len(self.intercepts), len(kernel)))
         pairs = zip(*np.triu_indices(len(self.classes), k=1), strict=True)
         for value, (a, b) in zip(values, pairs, strict=True):
-            np.add(sides[a][b - 1], sides[b][a], out=value)
+            np.add(halves[a][b - 1], halves[b][a], out=value)
         values += self.intercepts[:, None]
         return values.T
 
@@ -127,7 +127,6 @@ def _radial(X: Float, rows: Float) -> Float:
 
 
 def _most_votes(values: Float, classes: Int) -> Int:
-    """Return the class with most votes; ties go to the first class."""
     votes = _votes(values, len(classes))
     return np.asarray(classes[votes.argmax(axis=0)], dtype=np.intp)
 
@@ -145,11 +144,11 @@ def _votes(values: Float, n_classes: int) -> Int:
 def stacked(parts: list[Any], *, columns: bool = False) -> Any:
     """Return dense or sparse rows below each other, or `columns` next to each other."""
     if any(map(issparse, parts)):
-        joined = (sparse.hstack if columns else sparse.vstack)(parts, format="csr")
-        if joined.nnz < np.iinfo(np.int32).max:  # LIBLINEAR needs 32-bit indices
-            joined.indices = joined.indices.astype(np.int32, copy=False)
-            joined.indptr = joined.indptr.astype(np.int32, copy=False)
-        return joined
+        matrix = (sparse.hstack if columns else sparse.vstack)(parts, format="csr")
+        if matrix.nnz < np.iinfo(np.int32).max:  # LIBLINEAR needs 32-bit indices
+            matrix.indices = matrix.indices.astype(np.int32, copy=False)
+            matrix.indptr = matrix.indptr.astype(np.int32, copy=False)
+        return matrix
     return np.hstack(parts) if columns else np.vstack(parts)
 
 

@@ -21,7 +21,6 @@ from cdspp.methods.shared.machines import LinearMachine, RadialMachine
 from cdspp.methods.transport import plans
 
 CHUNK = 1024  # rows whose distances are computed at a time
-MOST_PIVOTS = 10_000_000  # limit per linear program
 
 
 class _Keypoints:
@@ -34,9 +33,9 @@ class _Keypoints:
         self.problem = problem
         sums = class_sums(problem.X_source, problem.y_source, problem.n_classes)
         sizes = counts(problem.y_source, problem.n_classes)
-        X, known = problem.X_labelled, sizes[problem.y_labelled] > 0
-        codes = problem.y_labelled[known]
-        self.source, self.target = sums[codes] / sizes[codes, None], X[known]
+        X, has_partner = problem.X_labelled, sizes[problem.y_labelled] > 0
+        codes = problem.y_labelled[has_partner]
+        self.source, self.target = sums[codes] / sizes[codes, None], X[has_partner]
         self.source_scale = _largest_distance(self.source, problem.X_source)
         self.target_scale = _largest_distance(X, problem.X_unlabelled)
 
@@ -46,11 +45,11 @@ class _Keypoints:
         left = squared_distances(X_source, self.source) / (self.source_scale * tau)
         right = squared_distances(X, self.target) / (self.target_scale * tau)
         left, right = softmax(-left), softmax(-right)
-        own = xlogy(left, left).sum(axis=1)[:, None] + xlogy(right, right).sum(axis=1)
-        divergence = 0.5 * own
-        for ours, theirs in zip(left.T, right.T, strict=True):
-            middle = 0.5 * (ours[:, None] + theirs)
-            divergence -= xlogy(middle, middle)
+        total = xlogy(left, left).sum(axis=1)[:, None] + xlogy(right, right).sum(axis=1)
+        divergence = 0.5 * total
+        for column, row in zip(left.T, right.T, strict=True):
+            mixture = 0.5 * (column[:, None] + row)
+            divergence -= xlogy(mixture, mixture)
         return plans.relative(np.maximum(divergence, 0.0))
 
 
@@ -161,10 +160,10 @@ class KPGRL(base.ConfidentClassifier):
     def cost(cls, size: Any, classifier: str = "svc") -> tuple[float, float]:
         """Estimate the seconds of a fit, and its MB in addition to the data."""
         n, m = size.n_source + size.n_labelled, size.n_unlabelled
-        each = 1e-10 * (n + m) if classifier == "svc" else 4e-8 * size.n_classes
+        by_row = 1e-10 * (n + m) if classifier == "svc" else 4e-8 * size.n_classes
         plan = float(size.n_source * m)
         seconds = 2e-9 * plan * (8.0 * size.n_labelled + 250.0)
-        seconds += each * n * size.d_target
+        seconds += by_row * n * size.d_target
         return 0.01 + seconds, 8e-6 * (6 * plan + n * (n + m))
 
     def _fit_problem(self, problem: Problem) -> list[Iteration]:
@@ -177,8 +176,8 @@ class KPGRL(base.ConfidentClassifier):
             keypoints = _Keypoints(parts)
             self.plan_ = self._plan(keypoints.guide(self.tau), problem, keypoints)
             shares = self.plan_ / self.plan_.sum(axis=1, keepdims=True)
-            moved = shares @ parts.X_unlabelled
-            self.moved_ = row_normalise(moved) if linear else moved
+            moved_rows = shares @ parts.X_unlabelled
+            self.moved_ = row_normalise(moved_rows) if linear else moved_rows
             X = np.vstack([X, self.moved_])
             codes = np.concatenate([codes, parts.y_source])
         machine = LinearMachine if linear else RadialMachine
@@ -265,11 +264,11 @@ class KPGRLGW(KPGRL):
         plans.require_plan(type(self).__name__, len(X_source), len(X), squares=3)
         left = squared_distances(X_source, X_source) / keypoints.source_scale
         right = squared_distances(X, X) / keypoints.target_scale
-        ours, (n, m) = keypoints.source, guide.shape
-        to_source = squared_distances(X_source, ours) / keypoints.source_scale
+        sources, (n, m) = keypoints.source, guide.shape
+        to_source = squared_distances(X_source, sources) / keypoints.source_scale
         to_target = squared_distances(X, keypoints.target) / keypoints.target_scale
         # Each keypoint moves the mass of a source row to its partner.
-        n_keypoints = len(ours)
+        n_keypoints = len(sources)
         mass = n / (n_keypoints + n)
         anchored = to_source @ to_target.T / (n_keypoints + n)
         masses = np.full(n, mass / n), np.full(m, mass / m)
@@ -278,12 +277,9 @@ class KPGRLGW(KPGRL):
             gradient = (1 - self.alpha) * guide
             gradient -= 4.0 * self.alpha * (left @ plan @ right + anchored)
             gradient -= gradient.min()  # POT finds some negative programs infeasible
-            step = solver.emd(*masses, gradient, numItermax=MOST_PIVOTS) - plan
+            step = solver.emd(*masses, gradient, numItermax=10**7) - plan
             curvature = -2.0 * self.alpha * float(((left @ step @ right) * step).sum())
-            length = _step_length(curvature, float((gradient * step).sum()))
-            if length == 0.0:
-                break
-            plan += length * step
+            plan += _step_length(curvature, float((gradient * step).sum())) * step
         return plan
 
 

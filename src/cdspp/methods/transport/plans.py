@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from cdspp.core.errors import MethodFailed
+from cdspp.core.errors import MethodFailed, to_install
 from cdspp.core.linalg import row_normalise, softmax, squared_distances
 from cdspp.core.memory import require_memory
 from cdspp.methods import base
@@ -76,9 +76,7 @@ def transport_library(module: str) -> Any:
     try:
         return import_module(module)
     except ModuleNotFoundError as error:
-        if error.name != "ot":
-            raise
-        text = "transport plans need POT: pip install 'cdspp[transport]'"
+        text = to_install("ot", "a transport plan")
         raise ModuleNotFoundError(text, name="ot") from error
 
 
@@ -292,8 +290,8 @@ class UCOOT(COOT):
                     log=True,
                 )
             except UserWarning as error:
-                text = "Sinkhorn's iterations underflow; raise epsilon, or scale the "
-                raise MethodFailed(text + "features alike") from error
+                text = "iterations underflow; raise epsilon, or scale features alike"
+                raise MethodFailed(text) from error
         self._potentials = self.epsilon * np.asarray(log["duals_sample"][0])
 
 
@@ -380,30 +378,30 @@ class SemiRelaxedFGW(PlanClassifier):
         require_plan(type(self).__name__, len(problem.X_source), len(X), squares=3)
         self._rows = X
         source, target = row_normalise(problem.X_source), row_normalise(X)
-        within = squared_distances(target, target)
-        self._scale = float(within.max()) or 1.0
+        target_distances = squared_distances(target, target)
+        self._scale = float(target_distances.max()) or 1.0
         self._distances = relative(squared_distances(source, source))
         labels = np.ascontiguousarray(label_cost(problem).T)
         # Mirrored solutions are equally good; starting from the labels selects one.
-        start = (1.0 - labels) / (1.0 - labels).sum(axis=1, keepdims=True) / len(X)
+        first_plan = (1.0 - labels) / (1.0 - labels).sum(axis=1, keepdims=True) / len(X)
         self.plan_ = module.entropic_semirelaxed_fused_gromov_wasserstein(
             labels,
-            within / self._scale,
+            target_distances / self._scale,
             self._distances,
             alpha=self.alpha,
             epsilon=self.epsilon,
-            G0=start,
+            G0=first_plan,
             max_iter=self.max_iter,
         )
 
     def _probabilities(self, X: Float) -> Float:
         shares = self.plan_ @ self._classes
         shares /= shares.sum(axis=1, keepdims=True)
-        seen = dict(zip(row_keys(self._rows), shares, strict=True))
+        fitted_shares = dict(zip(row_keys(self._rows), shares, strict=True))
         # A new row goes to the source row with the smallest slope of the objective.
         to_target = squared_distances(row_normalise(X), row_normalise(self._rows))
-        crossed = 2.0 / self._scale * to_target @ self.plan_ @ self._distances
-        slopes = self._distances**2 @ self.plan_.sum(axis=0) - crossed
-        new = self._classes[slopes.argmin(axis=1)]
-        rows = zip(row_keys(X), new, strict=True)
-        return np.array([seen.get(key, own) for key, own in rows])
+        cross_terms = 2.0 / self._scale * to_target @ self.plan_ @ self._distances
+        slopes = self._distances**2 @ self.plan_.sum(axis=0) - cross_terms
+        new_shares = self._classes[slopes.argmin(axis=1)]
+        rows = zip(row_keys(X), new_shares, strict=True)
+        return np.array([fitted_shares.get(key, share) for key, share in rows])
