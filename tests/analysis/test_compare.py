@@ -174,7 +174,13 @@ def test_what_is_printed_fits_on_one_screen(bridged: Comparison) -> None:
     assert bridged.next_steps[0].splitlines()[0].strip() in map(str.strip, lines)
 
 
-def test_the_forms_for_programs_hold_the_answer(bridged: Comparison) -> None:
+def test_the_forms_for_notebooks_and_programs_hold_the_answer(
+    bridged: Comparison,
+) -> None:
+    html = bridged._repr_html_()
+    assert "Best bet" in html
+    assert "<table" in html
+    assert "<p>To deploy it:</p><pre><code>import cdspp\n" in html
     frame = bridged.to_frame()
     assert frame.loc[frame["best_bet"], "method"].tolist() == [bridged.best_bet]
     axes = bridged.plot()

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from cdspp.core import files
 from cdspp.core.files import atomic
 
 
@@ -75,6 +76,19 @@ def test_the_next_writer_removes_what_a_killed_one_left_and_nothing_else(
         assert target.read_text() == "second"
     assert target.read_text() == "first"
     assert {*tmp_path.iterdir()} == {target, *kept}
+
+
+def test_what_another_machine_left_is_removed_after_a_day(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    target = tmp_path / "out.txt"
+    left = kill_writer(target)
+    monkeypatch.setattr(files, "HOST", "0" * 8)
+    with atomic(target):
+        assert left.exists()
+    age(left, 90_000)
+    with atomic(target):
+        assert not left.exists()
 
 
 def test_a_link_stays_and_leads_to_the_new_content(tmp_path: Path) -> None:

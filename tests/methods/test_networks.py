@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import math
 import subprocess
 import sys
 from typing import Any
@@ -54,12 +55,15 @@ def test_torch_is_left_as_it_was_and_plays_no_part(network: Any) -> None:
     torch.manual_seed(3)
     state = torch.get_rng_state()
     torch.set_default_dtype(torch.float64)
+    torch.set_float32_matmul_precision("medium")
     try:
-        with torch.device("meta"):
+        with torch.inference_mode(), torch.autocast("cpu"), torch.device("meta"):
             found = problem.fit(small(network))
         assert torch.get_default_dtype() == torch.float64
+        assert torch.get_float32_matmul_precision() == "medium"
     finally:
         torch.set_default_dtype(torch.float32)
+        torch.set_float32_matmul_precision("highest")
     assert torch.equal(torch.get_rng_state(), state)
     assert found.loss_curve_ == expected.loss_curve_
     np.testing.assert_array_equal(
@@ -116,8 +120,15 @@ def test_codes_of_both_domains_have_unit_length(network: Any) -> None:
 
 @both
 def test_a_loss_that_is_not_finite_is_a_failure(network: Any) -> None:
-    with pytest.raises(MethodFailed, match="loss is"):
+    with pytest.raises(MethodFailed, match="is not finite|loss is"):
         toy_problem().fit(small(network, learning_rate=1e38))
+
+
+def test_a_weight_that_is_not_finite_after_the_last_step_is_a_failure() -> None:
+    weight = torch.ones(1, requires_grad=True)
+    optimiser = torch.optim.SGD([weight], lr=math.inf)
+    with pytest.raises(MethodFailed, match="finite.*iteration 0"):
+        layers.train(lambda iteration: weight.sum(), optimiser, 1)
 
 
 @pytest.mark.parametrize(("last", "warned"), [(2.2, False), (5.0, True)])

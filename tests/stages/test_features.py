@@ -167,10 +167,11 @@ def test_the_same_input_gives_the_same_bytes(
     assert "numpy" in view.provenance["versions"]
 
 
-def test_a_network_of_images_has_the_threads_of_its_job(
-    images: Path, tmp_path: Path
-) -> None:
+def test_thread_counts_are_as_before_afterwards(images: Path, tmp_path: Path) -> None:
     torch = pytest.importorskip("torch")
+    import cv2
+
+    before = (torch.get_num_threads(), cv2.getNumThreads())
     seen = []
     original = torch.nn.Sequential.forward
 
@@ -183,6 +184,7 @@ def test_a_network_of_images_has_the_threads_of_its_job(
         options = {"layer": "pool"}
         extract(tmp_path / "view.npz", "cnn", index=images, options=options)
     assert set(seen) == {1}
+    assert (torch.get_num_threads(), cv2.getNumThreads()) == before
 
 
 def test_a_codebook_needs_a_known_domain(images: Path, tmp_path: Path) -> None:

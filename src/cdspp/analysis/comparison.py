@@ -3,6 +3,7 @@
 import math
 import textwrap
 from dataclasses import dataclass
+from html import escape
 from typing import Any
 
 import pandas as pd
@@ -221,6 +222,18 @@ class Comparison:
         parts = ["\n".join(self.lines), "\n".join(aligned(self.grid()))]
         why = [self.explanation.finding] if self.explanation else []
         return "\n\n".join([*parts, "\n\n".join(steps), *why, *self.remarks])
+
+    def _repr_html_(self) -> str:
+        heading, *lines = self.grid()
+        frame = pd.DataFrame(lines, columns=heading)
+        answer = "<br>".join(map(escape, self.lines))
+        leads = zip(("To deploy it:", "To settle it:"), self.next_steps, strict=False)
+        steps = "".join(
+            f"<p>{lead}</p><pre><code>{escape(step)}</code></pre>"
+            for lead, step in leads
+        )
+        remarks = "".join(f"<p>{escape(text)}</p>" for text in self.remarks)
+        return f"<p>{answer}</p>{frame.to_html(index=False)}{steps}{remarks}"
 
     def to_frame(self) -> pd.DataFrame:
         """Return the candidates as a data frame, the bet marked by `best_bet`."""

@@ -11,6 +11,7 @@ import json
 import math
 import os
 import re
+import socket
 import tempfile
 import time
 import zipfile
@@ -40,7 +41,8 @@ BROKEN = (
     *(OSError, ValueError, TypeError, LookupError, EOFError),
     *(zlib.error, zipfile.BadZipFile, NotImplementedError),
 )
-A_MOMENT = 1.0  # seconds; a new file gets its lock sooner
+HOST = f"{zlib.crc32(socket.gethostname().encode()):08x}"
+A_MOMENT, A_DAY = 1.0, 86400.0  # seconds; a new file gets its lock sooner
 
 # The folder of a job that takes its files from storage, above data and results.
 STORED = re.compile(r"\A\.snakemake/storage/.*/(?=(?:data|results)/)")
@@ -62,12 +64,14 @@ def atomic(file: PathLike) -> Iterator[Path]:
         target = target.resolve()
     with write_errors(target):
         target.parent.mkdir(parents=True, exist_ok=True)
-        for path in target.parent.glob(f".{glob.escape(target.name)}.cdspp-*"):
+        for path in target.parent.glob(f".{glob.escape(target.name)}.cdspp-????????-*"):
+            # Locks of another machine may be invisible here, so wait a day.
+            least = A_MOMENT if f".cdspp-{HOST}-" in path.name else A_DAY
             with suppress(OSError), path.open("r+b") as stream:
                 lock_file(stream, wait=False)
-                if time.time() - path.stat().st_mtime > A_MOMENT:
+                if time.time() - path.stat().st_mtime > least:
                     path.unlink()
-        prefix, suffix = f".{target.name}.cdspp-", target.suffix
+        prefix, suffix = f".{target.name}.cdspp-{HOST}-", target.suffix
         handle, name = tempfile.mkstemp(dir=target.parent, prefix=prefix, suffix=suffix)
         temporary = Path(name)
         open_handles = [handle]

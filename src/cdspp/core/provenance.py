@@ -9,7 +9,7 @@ import platform
 import sys
 import time
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from functools import cache
 from importlib import metadata
 from importlib.util import find_spec, resolve_name
@@ -57,11 +57,14 @@ def limit_threads(n_threads: int) -> Iterator[None]:
     """Limit the threads of loaded libraries, whose number affects the last bits."""
     from threadpoolctl import threadpool_limits
 
-    if torch := sys.modules.get("torch"):
-        torch.set_num_threads(n_threads)
-    if cv2 := sys.modules.get("cv2"):
-        cv2.setNumThreads(n_threads)
-    with threadpool_limits(limits=n_threads):
+    with ExitStack() as stack:
+        if torch := sys.modules.get("torch"):
+            stack.callback(torch.set_num_threads, torch.get_num_threads())
+            torch.set_num_threads(n_threads)
+        if cv2 := sys.modules.get("cv2"):
+            stack.callback(cv2.setNumThreads, cv2.getNumThreads())
+            cv2.setNumThreads(n_threads)
+        stack.enter_context(threadpool_limits(limits=n_threads))
         yield
 
 

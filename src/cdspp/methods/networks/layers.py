@@ -3,7 +3,8 @@
 import logging
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, fields
 from numbers import Integral
 from typing import Any
@@ -60,6 +61,18 @@ class TrainingContext:
     def parameter(self, values: Float | Tensor) -> Tensor:
         """Return a trainable copy of initial values on the device."""
         return self.place(values).contiguous().requires_grad_()
+
+    @contextmanager
+    def arithmetic(self) -> Iterator[None]:
+        """Use the context's precision and gradients in the block, not the caller's."""
+        before = torch.get_float32_matmul_precision()
+        with ExitStack() as stack:
+            stack.callback(torch.set_float32_matmul_precision, before)
+            torch.set_float32_matmul_precision("highest")
+            stack.enter_context(torch.inference_mode(False))
+            stack.enter_context(torch.enable_grad())
+            stack.enter_context(torch.autocast(self.device.type, enabled=False))
+            yield
 
 
 def product(X: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
@@ -235,6 +248,9 @@ def train(
         if time.monotonic() - last_log > PROGRESS_SECONDS:
             last_log, done = time.monotonic(), iteration + 1
             log.info("%d of %d iterations, loss %.4f", done, max_iter, losses[-1])
+    weights = [weight for group in optimiser.param_groups for weight in group["params"]]
+    if not all(bool(weight.isfinite().all()) for weight in weights):
+        raise MethodFailed(f"a weight is not finite after iteration {max_iter - 1}")
     level = float(np.median(losses[-USUAL_OVER:]))
     if losses[-1] > SPIKE * level:
         text = "the last loss, %.4f, is far above the usual %.4f: training has just "

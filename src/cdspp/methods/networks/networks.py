@@ -91,7 +91,8 @@ class NetworkClassifier(CommonSpaceMethod, base.ConfidentClassifier):
 
         network, prepared = getattr(losses, self._network), self._prepare(problem)
         setup = layers.TrainingContext(self.device, self.random_state)
-        self._trained: Trained = network.fit_on(setup, prepared, self)
+        with setup.arithmetic():
+            self._trained: Trained = network.fit_on(setup, prepared, self)
         self.loss_curve_ = self._trained.losses
         return []
 
@@ -446,7 +447,8 @@ class NNT(base.ConfidentClassifier):
         self._present, codes = np.unique(problem.y_labelled, return_inverse=True)
         setup = layers.TrainingContext(self.device, self.random_state)
         X = row_normalise(problem.X_labelled)
-        *parts, self.loss_curve_ = losses.fit_target_network(setup, X, codes, self)
+        with setup.arithmetic():
+            *parts, self.loss_curve_ = losses.fit_target_network(setup, X, codes, self)
         self._hidden, output = (part.trained() for part in parts)
         self._weight, self._bias = output.weight.astype(np.float64), output.bias
         return []
