@@ -190,7 +190,8 @@ def _built(options: Mapping[str, Any]) -> dict[str, Any]:
     """Build each option that is a model: ``{class: ..., options: {...}}``."""
     built = dict(options)
     for name, value in options.items():
-        if isinstance(value, Mapping) and "class" in value:
+        nested = isinstance(value, Mapping) and "class" in value
+        if nested and not set(value) - {"class", "options"}:
             built[name] = load_class(value["class"])(**_built(value.get("options", {})))
     return built
 
