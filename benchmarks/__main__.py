@@ -141,7 +141,7 @@ def _decisions(arguments: argparse.Namespace) -> str:
         before=arguments.before,
         coda=arguments.coda,
         workers=arguments.workers,
-        known=json.loads(earlier_records),
+        earlier_records=json.loads(earlier_records),
         keep=partial(write_json, path) if path else (lambda records: None),
         progress=progress,
     )

@@ -86,7 +86,7 @@ def _policy_grid(table: pd.DataFrame) -> list[list[str]]:
         regrets = map(_points, (row.all, row.good, row.bad, row.median))
         ratio = f"{row.ratio:.2f} ({row.low:.2f} to {row.high:.2f})"
         counts = [f"{row.bets}", f"{row.false}", _points(row.worst, sign=True)]
-        bets_on_bad = f"{row.misled} of {row.n_bad}"
+        bets_on_bad = f"{row.bets_on_bad} of {row.n_bad}"
         grid.append([row.policy, f"{row.draws}", *regrets, ratio, *counts, bets_on_bad])
     return grid
 
@@ -108,7 +108,7 @@ def _bounds(bet: Any, records: Sequence[Record]) -> Iterator[str]:
     inside, count = coverage(gains)
     of_best, n_best = coverage(gains[gains["largest"]])
     lowest, highest = WANTED_COVERAGE
-    share_misled = bet["misled"] / bet["n_bad"] if bet["n_bad"] else 0.0
+    share_of_bad = bet["bets_on_bad"] / bet["n_bad"] if bet["n_bad"] else 0.0
     n_same = sum(bet_of(SHIPPED, record) == record["bet"] for record in records)
     bounds = [
         (
@@ -117,10 +117,10 @@ def _bounds(bet: Any, records: Sequence[Record]) -> Iterator[str]:
             bet.ratio,
         ),
         (
-            f"bets on bad sources {bet['misled']} of {bet['n_bad']}, of which "
+            f"bets on bad sources {bet['bets_on_bad']} of {bet['n_bad']}, of which "
             f"{bet['lost']} lose more than a point",
             WANTED_MISLED,
-            share_misled,
+            share_of_bad,
         ),
     ]
     yield ""

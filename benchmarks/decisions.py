@@ -107,7 +107,7 @@ def bench_decisions(
     before: int = DRAWS,
     coda: str = "",
     workers: int = 2,
-    known: Sequence[Record] = (),
+    earlier_records: Sequence[Record] = (),
     keep: Callable[[Sequence[Record]], None] = lambda records: None,
     progress: Callable[[str], None] = lambda text: None,
 ) -> list[Record]:
@@ -127,7 +127,7 @@ def bench_decisions(
         families.
     workers : int, default=2
         Processes at a time, each with one BLAS thread; results are the same for any.
-    known : sequence of dict
+    earlier_records : sequence of dict
         Results of an earlier run, whose draws are not run again.
     keep : callable, optional
         Receives all results so far whenever some are added.
@@ -144,7 +144,7 @@ def bench_decisions(
     RuntimeError
         A process failed.
     """
-    records = [*known]
+    records = [*earlier_records]
     finished_draws = {(record["family"], record.get("number")) for record in records}
     numbers = [range(draws)[k : k + PER_PROCESS] for k in range(0, draws, PER_PROCESS)]
     requests = [
@@ -259,8 +259,8 @@ def policies(results: pd.DataFrame) -> pd.DataFrame:
         `bad` source; the `median` of means by family; the `ratio` to `target-only` with
         its interval of 95 % over resampled families (`low`, `high`); the `bets` on
         another fit; those that are `false`, and the `worst` gain of one; and bets that
-        use a source although it is bad (`misled`, of `n_bad` draws), and those of them
-        that lose more than a point (`lost`).
+        use a source although it is bad (`bets_on_bad`, of `n_bad` draws), and those of
+        them that lose more than a point (`lost`).
     """
     always = results[results["policy"] == ALWAYS].set_index(DRAW)["regret"]
     rows = []
@@ -284,7 +284,7 @@ def policies(results: pd.DataFrame) -> pd.DataFrame:
             "bets": len(bets),
             "false": int((bets["gain"] < -FALSE).sum()),
             "worst": bets["gain"].min() if len(bets) else np.nan,
-            "misled": int((draws["bad"] & with_source).sum()),
+            "bets_on_bad": int((draws["bad"] & with_source).sum()),
             "lost": int((draws["bad"] & with_source & (draws["gain"] < -FALSE)).sum()),
             "n_bad": int(draws["bad"].sum()),
         }

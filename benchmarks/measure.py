@@ -37,7 +37,6 @@ __all__ = [
     "rows_around",
     "run_measurement",
     "synthetic_rows",
-    "timed",
 ]
 
 Work = Callable[[], Mapping[str, Any]]
@@ -130,16 +129,16 @@ def _forget_peak() -> None:
 def run_measurement(
     what: str, size: Size, rows_in_use: Sequence[int] = ()
 ) -> dict[str, Any]:
-    """Time one measurement in this process, on rows drawn beforehand."""
+    """Run one measurement in this process, on rows drawn beforehand.
+
+    Returns the numbers of the measurement, its seconds, and its peak memory in MB
+    beyond the memory at its start.
+    """
     module, _, name = what.partition(":")
     prepare = import_module(module).prepare
     tiny = Size("warm-up", 3, 12, 6, 6, 9, 40)
     prepare(name, tiny, synthetic_rows(tiny), [6, 9])()
-    return timed(prepare(name, size, synthetic_rows(size), rows_in_use))
-
-
-def timed(work: Work) -> dict[str, Any]:
-    """Return what the work returns, its seconds, and its peak memory over what was."""
+    work: Work = prepare(name, size, synthetic_rows(size), rows_in_use)
     _forget_peak()
     resident_mb = _resident_mb("VmRSS")
     start = time.perf_counter()

@@ -77,13 +77,13 @@ class Rate(NamedTuple):
 
     Attributes
     ----------
-    what : str
-        What was said; *false* ones are bounded.
+    verdict : str
+        The verdict; *false* ones are bounded.
     hits, cases : int
         Counts.
     """
 
-    what: str
+    verdict: str
     hits: int
     cases: int
 
@@ -91,7 +91,7 @@ class Rate(NamedTuple):
     def bound(self) -> float:
         """5 % plus two standard errors of as many cases; one where it is not false."""
         error = math.sqrt(NOMINAL * (1 - NOMINAL) / max(self.cases, 1))
-        return NOMINAL + 2 * error if self.what.startswith("false") else 1.0
+        return NOMINAL + 2 * error if self.verdict.startswith("false") else 1.0
 
     @property
     def share(self) -> float:
@@ -330,7 +330,7 @@ def verdicts_table(results: Mapping[str, Sequence[Entry]]) -> str:
     """Return the results of `bench_verdicts` as aligned tables; of no part, nothing."""
     comparison_rows = {
         f"{n_labelled}": {
-            f"{geometry}: {rate.what}": rate
+            f"{geometry}: {rate.verdict}": rate
             for geometry, rate in zip(TOLD_OF_GEOMETRY, rates, strict=True)
         }
         for n_labelled, rates in comparison_rates(results[COMPARISONS]).items()

@@ -222,7 +222,13 @@ def test_regrets_and_bets_worked_by_hand() -> None:
     assert bet["median"] == pytest.approx((0.1 + 0.2) / 2)
     assert bet["ratio"] == pytest.approx(4 / 3)
     assert bet["worst"] == pytest.approx(-0.2)
-    assert bet[["bets", "false", "misled", "lost", "n_bad"]].tolist() == [2, 1, 1, 1, 1]
+    assert bet[["bets", "false", "bets_on_bad", "lost", "n_bad"]].tolist() == [
+        2,
+        1,
+        1,
+        1,
+        1,
+    ]
     assert results.loc["0.2.0's answer", "bets"] == 2
 
 
@@ -395,7 +401,7 @@ def test_every_family_is_asked_for_all_its_draws(
         ["wine", "cancer, noise", "requests, 100 pairs"],
         draws=4,
         coda="there",
-        known=known,
+        earlier_records=known,
         keep=kept.append,
     )
     assert [(r["family"], r["number"]) for r in again[:5]] == [d[:2] for d in draws[:5]]
