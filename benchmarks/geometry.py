@@ -172,12 +172,13 @@ def geometry_table(gains: pd.DataFrame) -> str:
     several = sorted({*gains["classes"]} - {*FEW})
     parts = [([number], str(number)) for number in FEW if number in {*gains["classes"]}]
     parts += [(several, ", ".join(map(str, several)))] if several else []
-    lines = ["Gain over no source, points (surely helps on n of the places)"]
+    lines = ["Gain over no source, points (significant at n of the grid points)"]
     for numbers, classes in parts:
         lines += _lines(gains[gains["classes"].isin(numbers)], f"{classes} classes")
     lines += [
         "",
-        f"By chance a source without use helps on {100 * ALPHA:g} % of places.",
+        f"By chance, a useless source is significant at {100 * ALPHA:g} % of the grid "
+        "points.",
     ]
     return "\n".join([*lines, ""])
 

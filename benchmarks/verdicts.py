@@ -337,17 +337,17 @@ def verdicts_table(results: Mapping[str, Sequence[Entry]]) -> str:
     }
     cells = _cells(results[POPULATIONS])
     tables: Mapping[str, Table] = {
-        "Simulated rows, by trials x tasks: how often said, in % (the bound), a star "
-        "where it is broken": score_rates(results[SCORES]),
-        "Planted populations: plain / crossed 95 % intervals that hold the truth, in "
-        "%;\ncrossed over plain standard error, and the factor to 95 % (over none)": {
+        "Simulated rows, by trials x tasks: rate of each verdict, % (bound; * = "
+        "exceeded)": score_rates(results[SCORES]),
+        "Planted populations: coverage of plain / two-way 95 % intervals, %;\n"
+        "ratio of two-way to plain standard errors and factor for 95 %, for none": {
             cell: _coverage_row(cases) for cell, cases in cells.items()
         },
-        "Planted populations: verdicts, in % (the bound), a star where it is broken": {
+        "Planted populations: verdicts, % (bound; * = exceeded)": {
             cell: word_rates(cases) for cell, cases in cells.items()
         },
-        "Comparisons by hold-out, by labelled rows: how often to use the source was "
-        "said, in %": comparison_rows,
+        "Comparisons by hold-out, by labelled rows: rate of recommending the source, "
+        "%": comparison_rows,
     }
     return "\n".join(_text_table(title, rows) for title, rows in tables.items() if rows)
 

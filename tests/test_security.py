@@ -51,6 +51,7 @@ STUDY: dict[str, Any] = {
 READING = {
     "plan": [],
     "status": [],
+    "summary": [],
     "verify": [],
     "export-splits": ["--to", "splits"],
     "run": ["--", "--dry-run"],

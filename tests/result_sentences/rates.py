@@ -112,16 +112,17 @@ ERROR_RATES = [
     ),
     Result(
         APPENDIX,
-        "Two-way intervals, over trials and test rows (*crossed* in the table), cover "
-        "it in {:.0f} %, for CDSPP_sup in {:.0f} %.",
+        "Two-way intervals, over trials and test rows, cover it in {:.0f} %, for "
+        "CDSPP_sup in {:.0f} %.",
         lambda n: [all_rates(n, 0, m)[:, 1].mean() for m in ("cdspp", "cdspp-sup")],
         rests_on=RATES,
     ),
     Result(
         APPENDIX,
         "No single factor closes it: by kind and size, the intervals of CDSPP would "
-        "have to be {:.1f} to {:.1f} times as wide, and three times where pools of "
-        "two classes end in one of two solutions (two classes, 60 rows: {:.0f} %).",
+        "have to be {:.1f} to {:.1f} times as wide, and three times as wide for two "
+        "classes with 60 rows, where each fit ends in one of two solutions (coverage "
+        "{:.0f} %).",
         lambda n: (
             factors(n)[0],
             factors(n)[-2],

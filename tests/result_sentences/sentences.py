@@ -436,7 +436,7 @@ WHEN_TEXTS = [
     Result(
         APPENDIX,
         "Where source and target share the geometry of five classes or more, every "
-        "method gains on average, surely on {} (TIT) to {} of 9 places.",
+        "method gains on average, significantly at {} (TIT) to {} of 9 grid points.",
         lambda n: (
             surely(n, (5, 20, 65), "tit"),
             max(surely(n, (5, 20, 65), m) for m in many(n, 1.0).index),
@@ -446,7 +446,7 @@ WHEN_TEXTS = [
     ),
     Result(
         APPENDIX,
-        "With two classes and one label per class, {} of the nine methods lose even "
+        "With two classes and one label per class, {} of the 9 methods lose even "
         "then.",
         lambda n: [one_label_loses(n)],
         rests_on=GEOMETRY,

@@ -403,7 +403,7 @@ class NNT(base.ConfidentClassifier):
 
     References
     ----------
-    .. [1] Yao, Y., et al., "Noises may contain transferable knowledge: understanding
+    .. [1] Yao, Y., et al., "Noise may contain transferable knowledge: understanding
        semi-supervised heterogeneous domain adaptation from an empirical perspective",
        2025. :doi:`10.48550/arXiv.2502.13573`
 
