@@ -446,8 +446,7 @@ WHEN_TEXTS = [
     ),
     Result(
         APPENDIX,
-        "With two classes and one label per class, {} of the 9 methods lose even "
-        "then.",
+        "With two classes and one label per class, {} of the 9 methods lose even then.",
         lambda n: [one_label_loses(n)],
         rests_on=GEOMETRY,
     ),
