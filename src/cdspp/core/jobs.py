@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from cdspp.core.errors import USER_ERRORS, machine_fault_text, write_errors
-from cdspp.core.files import fault, record_error, record_path, write_record
+from cdspp.core.files import record_error, record_mismatch, record_path, write_record
 from cdspp.core.names import PathLike
 from cdspp.core.run_lock import guard_inputs, guard_job
 
@@ -44,7 +44,7 @@ def job(
         with guard_inputs([*input_paths, *own]) as digests:
             for path in input_paths:
                 has_record = record_path(path).is_file()
-                if has_record and (problem := fault(path, cache=digests)):
+                if has_record and (problem := record_mismatch(path, cache=digests)):
                     raise record_error(path, problem)
             yield
             if output is not None:

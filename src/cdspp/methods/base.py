@@ -186,7 +186,7 @@ class HeterogeneousClassifier(ClassifierMixin, BaseEstimator):
         """
         self._validate_params()
         original, (X, y_target, labelled) = X, self._validate_target(X, y)
-        sources = self._checked(source) if isinstance(source, list) else [source]
+        sources = self._check_sources(source) if isinstance(source, list) else [source]
         first, *more = sources
         X_source, y_source = self._validate_source(first, X[labelled], y_target)
         others = [self._validate_source(each, X, y_target) for each in more]
@@ -210,7 +210,7 @@ class HeterogeneousClassifier(ClassifierMixin, BaseEstimator):
         )
         warn_of_cost(self, problem)
         self.classes_ = classes
-        self._finish(problem, labelled)
+        self._fit_and_label(problem, labelled)
         rows = {"target": X} | ({"source": X_source} if self.uses_source else {})
         rows |= {f"source {k}": Z for k, (Z, _) in enumerate(others, 2)}
         self.collapsed_, sentence = self._find_collapse(
@@ -269,7 +269,7 @@ class HeterogeneousClassifier(ClassifierMixin, BaseEstimator):
         tags.input_tags.sparse = self.accepts_sparse
         return tags
 
-    def _finish(self, problem: Problem, labelled: NDArray[np.bool_]) -> None:
+    def _fit_and_label(self, problem: Problem, labelled: NDArray[np.bool_]) -> None:
         """Fit, and turn the iterations' class codes into labels."""
         iterations = self._fit_problem(problem)
         iterations = iterations or [self._single_iteration(problem.X_unlabelled)]
@@ -310,7 +310,7 @@ class HeterogeneousClassifier(ClassifierMixin, BaseEstimator):
             warnings.warn(text, LabelWarning, stacklevel=3)
         return rows, labels, labelled
 
-    def _checked(self, sources: list[SourceDomain]) -> list[SourceDomain]:
+    def _check_sources(self, sources: list[SourceDomain]) -> list[SourceDomain]:
         """Return the sources; ValueError if the method accepts fewer."""
         name = type(self).__name__
         if not sources:
@@ -351,8 +351,8 @@ class HeterogeneousClassifier(ClassifierMixin, BaseEstimator):
     ) -> Bridge:
         """Return the bridge between the domains."""
         if source is None:
-            every = np.arange(domains[1].shape[1])
-            return Bridge(every, every, one_domain=True)
+            columns = np.arange(domains[1].shape[1])
+            return Bridge(columns, columns, one_domain=True)
         form = "csr" if self.accepts_sparse else False
         check = partial(validation.check_array, dtype=np.float64, accept_sparse=form)
         bridged = source.with_bridges(self.bridges)
@@ -390,8 +390,8 @@ class TransductiveClassifier(HeterogeneousClassifier):
 
     transductive = True
 
-    def _finish(self, problem: Problem, labelled: NDArray[np.bool_]) -> None:
-        super()._finish(problem, labelled)
+    def _fit_and_label(self, problem: Problem, labelled: NDArray[np.bool_]) -> None:
+        super()._fit_and_label(problem, labelled)
         codes = np.searchsorted(self.classes_, self.history_[-1].prediction)
         known = [*codes.tolist(), *problem.y_labelled.tolist()]
         keys = [*row_keys(problem.X_unlabelled), *row_keys(problem.X_labelled)]

@@ -53,25 +53,26 @@ class JointMachine(CommonSpaceMethod, base.ConfidentClassifier):
     def _fit_problem(self, problem: Problem) -> list[Iteration]:
         assert problem.bridge is not None
         self._build(problem, problem.bridge)
-        parts = self._prepare(problem)
-        X_unlabelled, n_source = parts.X_unlabelled, len(parts.y_source)
+        prepared = self._prepare(problem)
+        X_unlabelled, n_source = prepared.X_unlabelled, len(prepared.y_source)
 
         def fit_predict(selected: Int, codes: Int) -> Iteration:
-            X = stacked([parts.X_source, parts.X_labelled, X_unlabelled[selected]])
+            rows = [prepared.X_source, prepared.X_labelled, X_unlabelled[selected]]
+            X = stacked(rows)
             n_target = X.shape[0] - n_source
             weights = np.ones(X.shape[0])
             weights[n_source:] = max(0.25 * n_source, n_target) / n_target
-            y = np.concatenate([parts.y_source, parts.y_labelled, codes])
-            self._machine = self._fit_machine(X, y, weights, parts)
+            y = np.concatenate([prepared.y_source, prepared.y_labelled, codes])
+            self._machine = self._fit_machine(X, y, weights, prepared)
             probabilities = self._machine.probabilities(X_unlabelled)
             return Iteration(1, *self._most_probable(probabilities))
 
         return selective_pseudo_labelling(fit_predict, self.max_iter)
 
     def _fit_machine(
-        self, X: Any, codes: Int, weights: Float, parts: Problem
+        self, X: Any, codes: Int, weights: Float, prepared: Problem
     ) -> LinearMachine:
-        return LinearMachine.fit(X, codes, parts.n_classes, self.C, weights)
+        return LinearMachine.fit(X, codes, prepared.n_classes, self.C, weights)
 
     def _probabilities(self, X: Any) -> Float:
         return self._machine.probabilities(self._prepare_target(X))
@@ -270,12 +271,12 @@ class EasyAdaptPlus(EasyAdapt):
         return 0.006 + 4e-8 * size.n_classes * values, megabytes
 
     def _fit_machine(
-        self, X: Any, codes: Int, weights: Float, parts: Problem
+        self, X: Any, codes: Int, weights: Float, prepared: Problem
     ) -> LinearMachine:
-        n, m, k = X.shape[0], parts.X_unlabelled.shape[0], len(self.columns_)
-        if not m:
-            return super()._fit_machine(X, codes, weights, parts)
-        shared, target_only = parts.X_unlabelled[:, :k], parts.X_unlabelled[:, 3 * k :]
+        n, k, Z = X.shape[0], len(self.columns_), prepared.X_unlabelled
+        if not (m := Z.shape[0]):
+            return super()._fit_machine(X, codes, weights, prepared)
+        shared, target_only = Z[:, :k], Z[:, 3 * k :]
         differences = row_normalise(
             stacked([_zeros(shared, k), shared, -shared, -target_only], columns=True)
         )
@@ -289,7 +290,7 @@ class EasyAdaptPlus(EasyAdapt):
             signs = np.append(np.where(codes == code, 1, -1), np.repeat([1, -1], m))
             vectors.append(machine.fit(rows, signs, sample_weight=all_weights).coef_[0])
         W = np.ascontiguousarray(np.transpose(vectors))
-        return LinearMachine(W[:-1], W[-1], present, parts.n_classes)
+        return LinearMachine(W[:-1], W[-1], present, prepared.n_classes)
 
 
 # Penalties to try, relative to the mean squared singular value of paired source rows.

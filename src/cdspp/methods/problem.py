@@ -25,7 +25,7 @@ LARGEST_SHARE, LARGEST_COSINE = 0.95, 0.99
 
 # Fewer rows are not tested: 95 % of them are all of them, which occurs by chance, and
 # few rows may well have one direction, as those of scikit-learn's checks.
-FEWEST_ROWS = 20
+MIN_ROWS = 20
 
 REMEDY = (
     "centre or scale the features (scale: standardise or pca in a view, --scale of the "
@@ -175,17 +175,18 @@ def scale_domains(
             "shared_columns: principal components leave no columns to share. Choose "
             "another scale."
         )
-    theirs = fit_scaling(kind, X_source)
-    ours = fit_scaling(kind, rows).with_columns_of(theirs, bridge.target, bridge.source)
-    pairs = bridge.map_rows(theirs.apply, ours.apply)
+    source_scaling = fit_scaling(kind, X_source)
+    scaling = fit_scaling(kind, rows)
+    scaling = scaling.with_columns_of(source_scaling, bridge.target, bridge.source)
+    pairs = bridge.map_rows(source_scaling.apply, scaling.apply)
     shared = list(zip(bridge.source.tolist(), bridge.target.tolist(), strict=True))
     scaled = SourceDomain(
-        theirs.apply(X_source),
+        source_scaling.apply(X_source),
         source.y,
         shared_columns=shared or None,
         paired_rows=(pairs.pairs_source, pairs.pairs_target) if pairs.n_pairs else None,
     )
-    return ours, scaled
+    return scaling, scaled
 
 
 class Collapse(NamedTuple):
@@ -204,13 +205,13 @@ def find_collapse(
 
     `predicted` are the labels of unlabelled rows; directions are compared in `rows`.
     """
-    if n_labelled_classes > 1 and len(predicted) >= FEWEST_ROWS:
-        labels, counts = np.unique(predicted, return_counts=True)
-        share = float(counts.max() / len(predicted))
+    if n_labelled_classes > 1 and len(predicted) >= MIN_ROWS:
+        labels, sizes = np.unique(predicted, return_counts=True)
+        share = float(sizes.max() / len(predicted))
         if share >= LARGEST_SHARE:
             return Collapse(
                 "one class",
-                f"predicts class {labels[counts.argmax()]} for {100 * share:.1f} % of "
+                f"predicts class {labels[sizes.argmax()]} for {100 * share:.1f} % of "
                 f"{len(predicted)} unlabelled rows, although {n_labelled_classes} "
                 f"classes are labelled; {REMEDY}",
             )
@@ -236,10 +237,10 @@ def mean_cosine(X: Any) -> float:
             lengths = np.sqrt(np.asarray(X.multiply(X).sum(axis=1)).ravel())
         else:
             lengths = np.sqrt(np.einsum("ij,ij->i", X, X))
-    counted = (lengths > 0) & np.isfinite(lengths)
-    weights = np.divide(1.0, lengths, out=np.zeros_like(lengths), where=counted)
-    n = int(counted.sum())
-    if n < FEWEST_ROWS:
+    is_counted = (lengths > 0) & np.isfinite(lengths)
+    weights = np.divide(1.0, lengths, out=np.zeros_like(lengths), where=is_counted)
+    n = int(is_counted.sum())
+    if n < MIN_ROWS:
         return float("nan")
     mean = (weights @ X) / n
     return float(mean @ mean)

@@ -276,7 +276,7 @@ class CDLSSup(SubspaceMethod):
         return mapped
 
     def _predict_codes(self, X: Float) -> tuple[Int, Float | None]:
-        return self._machine.predict(self._place_target(self._prepare_target(X))), None
+        return self._machine.predict(self._map_target(self._prepare_target(X))), None
 
 
 class CDLS(CDLSSup):

@@ -117,7 +117,7 @@ class CDSPPBridge(CDSPP):
         classifier: Any = None,
         keep_projections: bool = False,
     ) -> None:
-        self._keep(locals())
+        self._set_options(locals())
 
     def _pairs(self, prepared: Problem) -> tuple[list[RowsInUse], list[RowsInUse]]:
         bridge = prepared.bridge
@@ -169,8 +169,8 @@ class CDSPPBridge(CDSPP):
         values = -values  # in descending order
         rank = effective_rank(self.n_components, values)
         W = swapped @ vectors[:, :rank] / values[:rank]
-        P_source = Qs @ W[:C] - inverse_source.spread(i, R @ W)
-        P_target = Qt @ W[C:] + inverse_target.spread(j, R @ W)
+        P_source = Qs @ W[:C] - inverse_source.apply_at(i, R @ W)
+        P_target = Qt @ W[C:] + inverse_target.apply_at(j, R @ W)
         factors = column_signs(P_target)
         if self.eigenvector_scaling == "unit":
             factors /= np.sqrt((P_source**2).sum(axis=0) + (P_target**2).sum(axis=0))

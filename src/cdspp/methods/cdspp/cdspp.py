@@ -145,7 +145,7 @@ class CDSPPSup(SubspaceRecogniser):
     def _row_type(self) -> Any:
         return np.dtype(self.dtype)
 
-    def _keep(self, options: Mapping[str, Any]) -> None:
+    def _set_options(self, options: Mapping[str, Any]) -> None:
         """Set the options, given as the local variables of a constructor."""
         for name in self._get_param_names():
             setattr(self, name, options[name])
@@ -185,12 +185,12 @@ class CDSPPSup(SubspaceRecogniser):
             projection = self._solve(sources, target, prepared)
             self.projection_ = projection.target
             self.eigenvalues_ = projection.eigenvalues
-            placed = [part.placed(projection.target) for part in parts]
-            placed_unlabelled = placed[1].X
+            projected = [part.project(projection.target) for part in parts]
+            Z_unlabelled = projected[1].X
             if projection.rows_target is not None:
-                placed = [RowsInUse(projection.rows_target, target.codes)]
-            self._fit_recogniser(projection, domains, placed)
-            probabilities = self._recogniser.probabilities(placed_unlabelled)
+                projected = [RowsInUse(projection.rows_target, target.codes)]
+            self._fit_recogniser(projection, domains, projected)
+            probabilities = self._recogniser.probabilities(Z_unlabelled)
             prediction, confidence = self._most_probable(probabilities)
             kept = None
             if self.keep_projections:
@@ -222,14 +222,14 @@ class CDSPPSup(SubspaceRecogniser):
         self,
         projection: Projection,
         domains: list[RowsInUse],
-        placed: list[RowsInUse],
+        projected: list[RowsInUse],
     ) -> None:
         sources = zip(domains, projection.rows_sources, strict=True)
         in_use = [
-            own.placed(projection.sources[k]) if Z is None else RowsInUse(Z, own.codes)
+            own.project(projection.sources[k]) if Z is None else RowsInUse(Z, own.codes)
             for k, (own, Z) in enumerate(sources)
         ]
-        in_use += placed
+        in_use += projected
         parts = (chunk for part in in_use for chunk in part.chunks())
         rows, codes = map(np.concatenate, zip(*parts, strict=True))
         mean = rows.mean(axis=0, dtype=np.float64)
@@ -347,7 +347,7 @@ class CDSPPPCA(CDSPP):
         classifier: Any = None,
         keep_projections: bool = False,
     ) -> None:
-        self._keep(locals())
+        self._set_options(locals())
 
     def _prepare_source(self, X: Float) -> Float:
         return row_normalise(self._pca_source.transform(X))
@@ -382,5 +382,5 @@ class TargetOnly(CDSPP):
     transform_source = available_if(lambda _: False)(CDSPP.transform_source)
 
     def _fit_problem(self, problem: Problem) -> list[Iteration]:
-        alone = problem.replace_source(problem.X_labelled, problem.y_labelled)
-        return super()._fit_problem(alone)
+        without_source = problem.replace_source(problem.X_labelled, problem.y_labelled)
+        return super()._fit_problem(without_source)

@@ -90,7 +90,7 @@ class Inverse(NamedTuple):
         )
         return np.asarray(half)
 
-    def spread(self, columns: Int, B: Float) -> Float:
+    def apply_at(self, columns: Int, B: Float) -> Float:
         """Return ``K^{-1} E B``, where E places the rows of `B` at some features."""
         d = len(self.factor[0]) if self.rows is None else self.rows.shape[1]
         wide = np.zeros((d, B.shape[1]))
@@ -229,7 +229,7 @@ class RowsInUse(NamedTuple):
                 chosen = slice(start, start + step)
                 yield X[used[chosen]], codes[chosen]
 
-    def placed(self, P: Float) -> RowsInUse:
+    def project(self, P: Float) -> RowsInUse:
         """Return this part with all rows projected."""
         return self._replace(X=self.X @ P)
 
