@@ -185,7 +185,7 @@ def unexpected_error_text(error: Exception) -> str:
 
 
 def short_message(error: BaseException) -> str:
-    """Return the message of an error, on one line of at most 200 letters."""
+    """Return the message of an error, on one line of at most 200 characters."""
     return " ".join(str(error).split())[:200].rstrip(".")
 
 

@@ -42,7 +42,7 @@ READ_ERRORS = (
     *(zlib.error, zipfile.BadZipFile, NotImplementedError),
 )
 HOST = f"{zlib.crc32(socket.gethostname().encode()):08x}"
-A_MOMENT, A_DAY = 1.0, 86400.0  # seconds; a new file gets its lock sooner
+A_MOMENT, A_DAY = 1.0, 86400.0  # seconds; a writer locks its new file sooner
 
 # The folder of a job that takes its files from storage, above data and results.
 STORED = re.compile(r"\A\.snakemake/storage/.*/(?=(?:data|results)/)")
@@ -299,7 +299,7 @@ def _find_record(path: PathLike) -> tuple[Record | None, str]:
         return None, NO_RECORD
     if [type(part) for part in record[:5]] != [str, str, dict, str, dict]:
         return None, NO_RECORD
-    if not STORED.match(os.fspath(path)):  # a copy, or what no storage ever held
+    if not STORED.match(os.fspath(path)):  # a copy, or a file that was never in storage
         inputs = {STORED.sub("", name): sha for name, sha in record.inputs.items()}
         record = record._replace(file=STORED.sub("", record.file), inputs=inputs)
     # The older release sealed only the records of fits.

@@ -14,7 +14,7 @@ import numpy as np
 from cdspp.core.errors import DataError
 
 UNLABELLED = -1
-# Words that pandas reads as missing, NaT and the question mark; in lower case.
+# Words that pandas reads as missing, NaT, ? and errors of spreadsheets, in lower case.
 MISSING_MARKERS = frozenset(
     ("", "?", "na", "<na>", "n/a", "#na", "#n/a", "#n/a n/a", "none", "null", "nat")
     + ("#div/0!", "#name?", "#null!", "#num!", "#ref!", "#value!")

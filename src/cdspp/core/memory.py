@@ -24,8 +24,8 @@ MACHINE = Path("/proc/meminfo")
 M_TRIM_THRESHOLD, M_MMAP_MAX = -1, -4
 # The control groups of this process, and the folder of all groups.
 OWN_GROUPS, GROUPS = Path("/proc/self/cgroup"), Path("/sys/fs/cgroup")
-# Number of cached results, the most recently used ones: a graph or components of both
-# domains for each trial of a block, or for each fold of five trials.
+# Number of cached results: a graph or components of both domains for each trial of a
+# block, or for each fold of five trials. The least recently used ones are dropped.
 MAX_CACHED = 64
 
 _cache: ContextVar[OrderedDict[Any, Any] | None] = ContextVar("cache", default=None)
@@ -34,8 +34,8 @@ _cache: ContextVar[OrderedDict[Any, Any] | None] = ContextVar("cache", default=N
 def keep_freed_memory() -> None:
     """Have glibc reuse the memory that this process frees, and never return it.
 
-    The outputs of a network's layers are large, and short-lived: one step of training
-    after the other would have the kernel clear the same pages anew.
+    The outputs of a network's layers are large and short-lived. Otherwise, the kernel
+    would clear the same pages again at every step of training.
     """
     mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
     if mallopt is not None:

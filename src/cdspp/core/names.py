@@ -13,7 +13,7 @@ REAL = "real"  # the original source
 ALONE = "none"  # no source: the labelled target rows take its place
 MATCHED = "none-matched"  # labelled target rows, repeated to the source's class sizes
 WITHOUT_SOURCE = ALONE, MATCHED
-SWAPPED = "swapped-classes"  # no control with two classes: a mirror image
+SWAPPED = "swapped-classes"  # with two classes no control, but a mirror image
 CLASS_NOISE = "class-noise"  # noise around one random centre per class
 # These act only on the bridge; source and target are unchanged.
 BRIDGE_STATES = SHUFFLED_COLUMNS, SHUFFLED_PAIRS = "shuffled-columns", "shuffled-pairs"

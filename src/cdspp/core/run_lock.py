@@ -42,7 +42,7 @@ LOCK_NOTE = (
 
 
 class RunLock(NamedTuple):
-    """A run lock; `host` is missing if it is damaged, `lives` is None if unknown."""
+    """A run lock; `host` is empty if it is damaged, `lives` is None if unknown."""
 
     path: Path
     host: str

@@ -31,7 +31,7 @@ def register_external(methods: Mapping[str, Mapping[str, Any]]) -> None:
 
 
 def register_method(method: Any) -> str:
-    """Register a class or an instance; return its name, or the name passed.
+    """Register a class or an instance, and return its name; return a name as it is.
 
     ConfigError: it lacks ``fit(X, y, *, source=)``.
     """

@@ -55,7 +55,7 @@ class Bridge:
 
 
 def check_bridge(shared_columns: Any, paired_rows: Any) -> None:
-    """Raise ValueError if a bridge is malformed, as far as a source alone can show."""
+    """Raise ValueError if a bridge is malformed, as far as its source shows."""
     if shared_columns is not None and (sides := _sides(shared_columns)):
         for side, columns in zip(SIDES, sides, strict=True):
             if repeats := [column for column, n in Counter(columns).items() if n > 1]:
@@ -269,7 +269,7 @@ def spread_text(
 
 
 def _spread(X: Any) -> np.ndarray:
-    """Return the spread of each column, for sparse rows that of values about zero."""
+    """Return the deviation of each column; of sparse ones, the root mean square."""
     with np.errstate(over="ignore", invalid="ignore"):  # may be infinite or NaN
         if not issparse(X):
             return np.asarray(X.std(axis=0))

@@ -106,7 +106,7 @@ class DAMASup(SubspaceRecogniser):
     display_name = "DAMA_sup"
     supervised = True
     several_sources = True
-    # For the cost: shares of unlabelled rows in use, and of those used as labelled.
+    # For the cost of each fit: shares of unlabelled rows in use, and pseudo-labelled.
     _shares: ClassVar[tuple[tuple[float, float], ...]] = ((0.0, 0.0),)
 
     _parameter_constraints = SubspaceRecogniser._parameter_constraints | {
@@ -351,7 +351,7 @@ def _solve_by_coordinates(
     domains: Sequence[Domain], sizes: Float, sums: Float, similar: Float, rank: int
 ) -> tuple[Float, Float]:
     """Return the largest eigenvalues, ascending, and their vectors."""
-    # That of pairs of different classes is ``diag(n of others) - 1 1^T + Y Y^T``.
+    # The Laplacian of different classes is ``diag(n of others) - 1 1^T + Y Y^T``.
     blocks = (d.scatter(sizes.sum() - sizes[d.labelled_codes]) for d in domains)
     different = np.asfortranarray(linalg.block_diag(*blocks))
     different = linalg.blas.dsyrk(1.0, sums, beta=1.0, c=different, overwrite_c=1)
@@ -371,7 +371,7 @@ def _solve_by_coordinates(
 def _solve_by_rows(
     domains: Sequence[Domain], sizes: Float, sums: Float, similar: Float, rank: int
 ) -> tuple[Float, Float]:
-    """Return the same from an eigenproblem of the size of the labelled rows.
+    """Return the same as `_solve_by_coordinates`, by a problem in the labelled rows.
 
     Let ``F^T F`` be the left matrix and ``U^T U`` the right one. The eigenproblem is
     that of ``V^T V`` with ``V = U^{-T} F^T``, whose eigenvectors w give ``U^{-1} V w``.

@@ -23,8 +23,8 @@ from cdspp.methods.bridge import Bridge, check_bridge, read_bridge
 # A fit is degenerate if one class has this share or more, or the mean cosine is above.
 LARGEST_SHARE, LARGEST_COSINE = 0.95, 0.99
 
-# Fewer rows are not tested: 95 % of them are all of them, which occurs by chance, and
-# few rows may well have one direction, as those of scikit-learn's checks.
+# Fewer rows are not tested: 95 % of them means all, which occurs by chance, and a few
+# rows are often nearly parallel, for instance in scikit-learn's checks.
 MIN_ROWS = 20
 
 REMEDY = (
@@ -163,9 +163,9 @@ def scale_domains(
 ) -> tuple[Scaling, SourceDomain]:
     """Return the scaling of target rows, seen or new, and the scaled source.
 
-    Each domain is scaled by its own rows, but shared columns as in the source, unless
-    the kind is ``standardise-each``. Paired rows are scaled like the rows of their
-    domain. The returned source refers to shared columns by number.
+    Each domain is scaled by its own rows, except that shared columns have the source's
+    scale, unless the kind is ``standardise-each``. Paired rows are scaled like the rows
+    of their domain. The returned source refers to shared columns by number.
     """
     with number_errors(X, "X"), number_errors(source.X, "source.X"):
         rows, X_source = (check_array(part, dtype=np.float64) for part in (X, source.X))
@@ -220,8 +220,7 @@ def find_collapse(
             return Collapse(
                 "parallel rows",
                 f"sees {domain} rows that are nearly parallel: their mean cosine is "
-                f"{cosine:.4f}, above the limit of {LARGEST_COSINE}; "
-                f"{REMEDY}",
+                f"{cosine:.4f}, above the limit of {LARGEST_COSINE}; {REMEDY}",
             )
     return Collapse()
 

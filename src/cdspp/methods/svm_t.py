@@ -106,7 +106,7 @@ class SVMT(base.HeterogeneousClassifier):
         if self.strategy == "ovo":
             self._machines = [OneVersusOne.fit(gram, codes, self.C)]
             return []
-        # LIBSVM's order of the sides of a binary problem: first that of the first row.
+        # As in LIBSVM, the first class of a binary problem is that of its first row.
         self._signs = np.where(self._present == codes[0], -1.0, 1.0)
         for code in self._present:
             second = (codes == code) != (codes[0] == code)

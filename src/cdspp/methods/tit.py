@@ -197,8 +197,8 @@ def class_graph(X: Float, codes: Int, n_other: Float, k: int) -> sparse.csr_arra
 class KernelBlock:
     r"""One domain's block of the Gram matrix K in orthonormal coordinates Q.
 
-    The `basis` (n, r) is Q, with ``K = Q Q^T K``; None stands for the identity, used if
-    there are not many fewer features than n. `image` is ``K Q``, `ones` ``Q^T 1``.
+    The `basis` (n, r) is Q, with ``K = Q Q^T K``; None stands for the identity, used
+    unless features are far fewer than rows. `image` is ``K Q``, `ones` is ``Q^T 1``.
     """
 
     def __init__(self, X: Float) -> None:

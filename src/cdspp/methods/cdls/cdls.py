@@ -90,7 +90,7 @@ class SourceMap:
 
 
 def _solve_ridge(M: Float, ridge: float, right_sides: Float) -> Float:
-    """Solve ``(M + ridge I) A = right``, reading only the upper triangle of M."""
+    """Solve ``(M + ridge I) A = right_sides``, given the upper triangle of M."""
     M[np.diag_indices_from(M)] += ridge
     try:
         factor = linalg.cho_factor(M, overwrite_a=True, check_finite=False)

@@ -25,7 +25,7 @@ TOLERANCE = 1e-10  # of residuals, as a share of the largest entry of the gradie
 GAP_TOLERANCE = 1e-12  # of the mean complementarity, likewise
 ACCEPTABLE = 1e-6  # tolerance if rounding prevents further progress
 MAX_STEPS = 50
-STEP_SHARE = 0.995
+STEP_SHARE = 0.995  # of the longest step that keeps every bound
 MIN_SLACK = 1e-20  # smallest distance to a bound, so that quotients do not overflow
 
 
@@ -213,7 +213,7 @@ class _StepEquations:
         return dual, (program.group_sums - sums)[self.present]
 
     def factorise(self, diagonal: Float) -> None:
-        """Prepare for ``D = diag(added)``."""
+        """Factorise the equations for ``D = diag(diagonal)``."""
         width, size = self.width, self.width + len(self.present)
         inner = np.zeros((size, size))
         self._factors: list[tuple[Float, Float]] = []
@@ -260,7 +260,7 @@ class _StepEquations:
 
 
 def _cholesky(matrix: Float, diagonal: Float) -> Float:
-    """Return the lower factor of ``matrix + diag(added)``, shifted if need be."""
+    """Return the lower factor of ``matrix + diag(diagonal)``, shifted if need be."""
     shift = 0.0
     for _ in range(12):
         total = matrix.copy(order="F")

@@ -212,7 +212,7 @@ class CDSPPSup(SubspaceRecogniser):
         return [], []
 
     def _solve(self, sources: Sides, target: AnySide, prepared: Problem) -> Projection:
-        """Return the projection, without projected rows if some have no class."""
+        """Return the projection, without projected rows if they include paired rows."""
         k, scaling = self.n_components, self.eigenvector_scaling
         if len(sources) > 1:
             return solve_several([*sources, target], k, scaling=scaling)

@@ -25,7 +25,7 @@ from cdspp.core.linalg import (
 from cdspp.methods.base import Float, Int
 from cdspp.methods.shared.machines import stacked
 
-# With this share of d rows in use or more, the solver reads chunks: a `Side` would need
+# With at least this many rows per feature, the solver reads chunks: a `Side` would need
 # three more products with the Gram matrix of the rows, and a contiguous copy of them.
 NEARLY_ALL = 0.9
 # Values of a chunk: 4 MiB as float64, which stays in the processor's cache.
@@ -38,9 +38,10 @@ Factor = tuple[Float, bool]
 
 
 class ClosedForm(NamedTuple):
-    """``F`` of ``M^T Q = F F^T``, ``Q U`` and ``X Q U`` (None for chunks).
+    """The solution ``Q = K^{-1} M``, with a column per class, in three parts.
 
-    ``Q = K^{-1} M`` has a column per class, `F` has a row per class.
+    `factor` is F of ``M^T Q = F F^T``, `expand` returns ``Q U`` for U, and `rows`
+    returns ``X Q U``, or None for rows in chunks.
     """
 
     factor: Float
@@ -83,7 +84,7 @@ class Inverse(NamedTuple):
         )
 
     def _solve_lower(self, B: Float) -> Float:
-        """Return ``T^{-1} B`` for the factor ``T T^T`` of the matrix behind it."""
+        """Return ``T^{-1} B`` for the lower Cholesky factor T that `factor` stores."""
         c, lower = self.factor
         half = linalg.solve_triangular(
             c, B, trans=0 if lower else 1, lower=lower, check_finite=False
@@ -238,8 +239,8 @@ class RowsInUse(NamedTuple):
 class ChunkedSide:
     """A `Side` with n near or above d: one pass over chunks of rows, memory O(d^2).
 
-    Class weights differ between fits, so only one Gram matrix per class could be kept;
-    this class keeps none. `inverse` sets the class sums.
+    No Gram matrix is cached: class weights differ between fits, so it would take one
+    per class. `inverse` sets the class sums.
     """
 
     parts: list[RowsInUse]
@@ -332,8 +333,8 @@ def solve_projection(
         \begin{pmatrix} 0 & S_c \\ S_c^T & 0 \end{pmatrix} p = \lambda
         \left( \begin{pmatrix} S_s & 0 \\ 0 & S_t \end{pmatrix} + \alpha I \right) p
 
-    Directions are scaled by "metric", ``p^T (B + alpha I) p = 1``, or to "unit" length.
-    By default there is one per positive eigenvalue, at most C for C classes.
+    A `scaling` of "metric" means that p has length one in the right matrix, "unit" in
+    the 2-norm. There is one per positive eigenvalue, at most C for C classes.
 
     The rank is at most 2C. With ``G = M^T Q = Y^T X Q`` for each side, ``G_s = A A^T``
     and ``G_t = B B^T``, the eigenvalues are the singular values of ``A^T B = W

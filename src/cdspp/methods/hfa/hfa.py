@@ -347,9 +347,9 @@ def one_class(Q: Float, tol: float) -> Float:
 
 @cache
 def _libsvm_solver() -> Callable[..., tuple[Float, float]]:
-    """Return the inner routine if it agrees with the public classes, else them.
+    """Return the inner routine if it agrees with the public classes, or else these.
 
-    They return signed dual variables and intercept; a `y` has both +1.0 and -1.0.
+    Both return signed dual variables and the intercept; a `y` must have both signs.
     """
     try:
         if _probe(_by_inner_routine) == _probe(_by_public_class):

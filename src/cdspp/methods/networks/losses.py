@@ -270,7 +270,7 @@ class JointNetwork(SoftTransferNetwork):
         if n_selected:
             Z, Y_soft = Z[by_first], share * P_first[by_first]
             means = layers.class_means(batch.Y_labelled, Z_labelled)
-            # As released: the additional one in the size shrinks means of few rows.
+            # As in the released code, one more in the size shrinks means of few rows.
             soft_means = Y_soft.T @ Z / (Y_soft.sum(dim=0) + 1.0)[:, None]
             marginal = (Z_labelled.mean(dim=0) - Z.mean(dim=0)).square().sum()
             within = marginal + (means - soft_means).square().sum()
