@@ -101,11 +101,11 @@ class HeterogeneousClassifier(ClassifierMixin, BaseEstimator):
     transduction_ : ndarray of shape (n_target,)
         Labels of all target rows of the fit, given and predicted.
     history_ : list of Iteration
-        One entry per iteration, the last being the result; one without iterations.
+        One entry per iteration, or a single one; the last is the result.
     n_iter_, n_features_in_ : int
         Number of iterations; number of target features.
     collapsed_ : str
-        Why the fit is useless; empty if it is not: "diverged" (the objective has no
+        Kind of a degenerate fit, or empty: "diverged" (the objective has no
         minimum), "no pseudo-label" (self-training adopts none), "one class" (the method
         predicts one class for nearly all unlabelled rows) or "parallel rows" (the rows
         of a domain have nearly one direction, and the method does not centre them).

@@ -166,9 +166,8 @@ class DAMASup(SubspaceRecogniser):
 class DAMA(DAMASup):
     """Semi-supervised manifold alignment (DAMA).
 
-    Like `DAMASup`, which has parameters, attributes, reference and example, but with
-    unlabelled rows in the target's neighbour graph. The classifier only uses labelled
-    rows.
+    Like `DAMASup`, which documents parameters and attributes, but with unlabelled rows
+    in the target's neighbour graph. The classifier only uses labelled rows.
 
     Notes
     -----

@@ -25,9 +25,9 @@ class ExternalMethod:
     """An external method, as a study describes it."""
 
     place: str  #: ``module:Class``
-    display_name: str = ""  #: In tables and figures, by default the class's.
-    kind: str = ""  #: ``target-only``, as all of scikit-learn, or ``predictions``.
-    seconds: float = 0.5  #: Of a fit, as expected.
+    display_name: str = ""  #: Name in tables; by default the class's.
+    kind: str = ""  #: ``target-only``, as scikit-learn's, or ``predictions``.
+    seconds: float = 0.5  #: Expected seconds of a fit.
     states: bool = False  #: Whether there are predictions in other source states.
     #: Class paths of transformers that rows go through first.
     preprocessing: tuple[str, ...] = ()

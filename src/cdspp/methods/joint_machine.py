@@ -54,17 +54,16 @@ class JointMachine(CommonSpaceMethod, base.ConfidentClassifier):
         assert problem.bridge is not None
         self._build(problem, problem.bridge)
         prepared = self._prepare(problem)
-        X_unlabelled, n_source = prepared.X_unlabelled, len(prepared.y_source)
+        unlabelled, n_source = prepared.X_unlabelled, len(prepared.y_source)
 
         def fit_predict(selected: Int, codes: Int) -> Iteration:
-            rows = [prepared.X_source, prepared.X_labelled, X_unlabelled[selected]]
-            X = stacked(rows)
+            X = stacked([prepared.X_source, prepared.X_labelled, unlabelled[selected]])
             n_target = X.shape[0] - n_source
             weights = np.ones(X.shape[0])
             weights[n_source:] = max(0.25 * n_source, n_target) / n_target
             y = np.concatenate([prepared.y_source, prepared.y_labelled, codes])
             self._machine = self._fit_machine(X, y, weights, prepared)
-            probabilities = self._machine.probabilities(X_unlabelled)
+            probabilities = self._machine.probabilities(unlabelled)
             return Iteration(1, *self._most_probable(probabilities))
 
         return selective_pseudo_labelling(fit_predict, self.max_iter)
@@ -170,8 +169,8 @@ class SharedColumnsPlus(SharedColumns):
 
     `SharedColumns` with two additions: the machine also uses the other columns of the
     target, which are zero in the source, and it is fitted `max_iter` times. After
-    iteration k, the share ``k / max_iter`` of its predictions, the most confident of
-    each class, become labels. A class in only one domain: as in `SharedColumns`.
+    iteration k, the share ``k / max_iter`` of its predictions, the most confident per
+    class, become labels. A class in only one domain is treated as in `SharedColumns`.
 
     Parameters
     ----------
@@ -241,7 +240,7 @@ class EasyAdaptPlus(EasyAdapt):
     Cost as for `SharedColumns`, with twice the unlabelled rows. The mapping, and equal
     weights of all rows, are the paper's; the squared loss and `C` are those of
     `EasyAdapt`; one machine per class, and own columns, are this package's. Neither the
-    authors' code nor their reviews were found, so tests compare with a naive version. A
+    authors' code nor their data were found, so tests compare with a naive version. A
     class in only one domain is treated as in `SharedColumns`.
 
     References
@@ -458,13 +457,15 @@ class Procrustes(PairedMap):
     r"""Source rows rotated into the target's space by pairs (Procrustes).
 
     Like `PairedMap`, with the same parameters and attributes, but with an orthogonal
-    map and a penalty of zero. Directions are limited by the span of the pairs and the
-    features of both domains. A class in only one domain is treated as in `PairedMap`:
+    map and a penalty of zero:
 
     .. math::
 
-        \max_W \operatorname{tr} \bigl(W^T P_s^T P_t\bigr) = U V^T
+        \arg\max_W \operatorname{tr} \bigl(W^T P_s^T P_t\bigr) = U V^T
         \quad \text{for} \quad P_s^T P_t = U \Sigma V^T
+
+    Directions are limited by the span of the pairs and the features of both domains. A
+    class in only one domain is treated as in `PairedMap`.
 
     References
     ----------

@@ -64,7 +64,7 @@ def save_model(
     model : HeterogeneousClassifier
         A fitted estimator.
     extras : mapping, optional
-        Further text, numbers, arrays and storable classes to save.
+        Further text, numbers, arrays and storable objects to save.
 
     Raises
     ------
@@ -100,7 +100,7 @@ def load_model(
     Raises
     ------
     DataError
-        The file is missing, damaged, of another kind or of a later schema; its model
+        The file is missing, damaged, of another kind or of another schema; its model
         has another external class; or ``cdspp fit --scale`` scaled the rows.
     """
     model, extras = read_model(path, class_=class_)

@@ -60,7 +60,7 @@ class PA(base.TransductiveClassifier):
         Number of codings; the first is not in `history_`.
     C : float, default=100.0
         Inverse regularisation of logistic regression.
-    target_axes : {'all', 'labelled'}, default='all'
+    target_axes : {"all", "labelled"}, default="all"
         Target rows whose principal axes reduce a target wider than the source: all
         rows, with zeros if there are too few axes, or only the labelled rows, whose
         axes are followed by the first features, made orthogonal.
@@ -82,8 +82,8 @@ class PA(base.TransductiveClassifier):
     unlabelled rows together; commented-out lines of the code give each its own axes, so
     that the two cannot be compared. The bandwidth of the graph is the mean of all
     distances, not of a random part. The rows must differ in at least two directions,
-    because otherwise there is no dictionary of centred atoms. With barely more than
-    ten, the codes have almost no coefficients and the labels are poor. A class in only
+    because otherwise there is no dictionary of centred atoms. With barely more than ten
+    directions, codes have almost no coefficients and labels are poor. A class in only
     one domain is predicted if that is the target, never if it is the source, whose
     labels are not used. As in the released code, each sample is coded given those
     before it, so that reordering the rows changes 3 % of the labels of the embedded

@@ -51,8 +51,8 @@ class SourceDomain:
         target column) of numbers, or of names in data frames; "same-names" for all
         columns with the same name in both.
     paired_rows : tuple of two array-likes, default=None
-        Objects described in both ways, of shapes (n_pairs, n_features_source) and
-        (n_pairs, n_features). They need no labels, and must not be in either domain.
+        Unlabelled rows of the same objects in both feature sets, of shapes (n_pairs,
+        n_features_source) and (n_pairs, n_features). None may be in either domain.
 
     Notes
     -----
@@ -197,9 +197,7 @@ class Collapse(NamedTuple):
 
 
 def find_collapse(
-    predicted: NDArray[Any],
-    n_labelled_classes: int,
-    rows: Mapping[str, Any],
+    predicted: NDArray[Any], n_labelled_classes: int, rows: Mapping[str, Any]
 ) -> Collapse:
     """Return the first sign of a degenerate fit.
 

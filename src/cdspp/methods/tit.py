@@ -44,7 +44,7 @@ class TIT(SubspaceMethod):
     rows of unit length (zero between the domains), the mean discrepancy M, the
     Laplacian L of a graph within classes, the indicator R of the target, the centring
     matrix H, and ``G_ii = 1 / ||A_i||`` from the previous iteration. A linear support
-    vector machine on Z of all labelled rows then labels the others: the graph changes.
+    vector machine on Z of all labelled rows labels the others, which changes the graph.
 
     Parameters
     ----------

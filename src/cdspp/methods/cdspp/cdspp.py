@@ -59,8 +59,8 @@ class CDSPPSup(SubspaceRecogniser):
     normalize_means : bool, default=True
         Whether to scale class means to unit length.
     eigenvector_scaling : {"metric", "unit"}, default="metric"
-        Scaling of the directions: ``p^T (B + alpha I) p = 1``, or unit length. It
-        matters because projected rows are normalised afterwards.
+        Scaling of the directions: by the constraint, or to unit length. It matters
+        because projected rows are normalised afterwards.
     classifier : estimator, default=None
         scikit-learn classifier for the subspace, with `predict_proba` or
         `decision_function`; by default the nearest class mean.
@@ -169,7 +169,6 @@ class CDSPPSup(SubspaceRecogniser):
 
     def _fit_problem(self, problem: Problem) -> list[Iteration]:
         prepared = self._prepare(problem)
-        X_unlabelled = prepared.X_unlabelled
         domains = [RowsInUse(X, y) for X, y in prepared.sources]
         labelled = RowsInUse(prepared.X_labelled, prepared.y_labelled)
         pairs_source, pairs_target = self._pairs(prepared)
@@ -180,7 +179,7 @@ class CDSPPSup(SubspaceRecogniser):
 
         def fit_predict(selected: Int, codes: Int) -> Iteration:
             nonlocal projection
-            parts = [labelled, RowsInUse(X_unlabelled, codes, selected)]
+            parts = [labelled, RowsInUse(prepared.X_unlabelled, codes, selected)]
             target = side_of([*parts, *pairs_target], n_classes, alpha)
             projection = self._solve(sources, target, prepared)
             self.projection_ = projection.target
@@ -259,7 +258,7 @@ class CDSPP(CDSPPSup):
         Number of iterations T, on which the shares depend.
     selection : {"class", "all"}, default="class"
         Whether to take the share from each predicted class, as the released code does,
-        or from all rows, as the paper's text says; rounding may add a row to k n_u / T.
+        or from all rows, as the paper's text says; rounding may add a row.
     final_fit : bool, default=False
         Whether to fit once more on all pseudo-labels: T + 1 fits, as in Algorithm 2 of
         the paper. The released code reports iteration T, which precedes that fit.

@@ -122,11 +122,11 @@ class SSAN(NetworkClassifier):
         L_s + (1 - \alpha) L_t + \alpha L_{soft} + \gamma L_{adv}
         + \beta \sum_c \sum_{\{a, b\}} \lVert \mu_{a,c} - \mu_{b,c} \rVert^2
 
-    with the cross entropies of the labelled rows; that of labelled target rows with the
-    mean softened prediction of their class in the source; that of a domain
-    discriminator, whose gradient is reversed for the encoders; and all pairs of three
-    means of each class: in the source, in the target and in both. An unlabelled row
-    belongs to a class if the classifier and the nearest class mean agree on it.
+    with the cross entropies ``L_s`` and ``L_t`` of the labelled rows, ``L_soft`` of
+    labelled target rows with the mean softened prediction of their class in the source,
+    and ``L_adv`` of a domain discriminator, whose gradient is reversed for encoders.
+    The last term compares three means per class: of the source, the target and both;
+    an unlabelled row counts if the classifier and the nearest class mean agree on it.
 
     Parameters
     ----------

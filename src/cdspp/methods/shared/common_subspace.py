@@ -39,7 +39,7 @@ class CommonSpaceMethod(
     also in the frames of `set_output`.
     """
 
-    n_features_source_: int | list[int]  #: Number of features; a list of several ones.
+    n_features_source_: int | list[int]  #: Number of features; a list for several.
 
     def _map_target(self, X: Float) -> Float:
         """Return prepared target rows in the common space."""
@@ -133,7 +133,7 @@ class SubspaceMethod(CommonSpaceMethod):
     """A method with a linear projection per domain, which a subclass sets."""
 
     projection_: Float  #: Of target features, ``(n_features_in_, n_components)``.
-    #: Of source features, ``(n_features_source_, n_components)``; of several a list.
+    #: Of source features, ``(n_features_source_, n_components)``; a list for several.
     projection_source_: Float | list[Float]
 
     def _map_target(self, X: Float) -> Float:

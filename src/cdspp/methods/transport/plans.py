@@ -147,7 +147,7 @@ class COOT(PlanClassifier):
     ``epsilon`` 1 for rows, an exact plan of the features and ``beta`` 100; the defaults
     here are this package's own, except `max_iter`. With rows and options as here, that
     code gave the 50 unlabelled rows of a problem (CaffeNet of DSLR to GoogLeNet of
-    Webcam) the same classes. A class in only one domain: `fit` raises `MethodFailed`.
+    Webcam) the same classes. `fit` raises `MethodFailed` on a class in only one domain.
 
     References
     ----------
@@ -332,7 +332,7 @@ class SemiRelaxedFGW(PlanClassifier):
     that the plan gives them. A new row goes to the source row with the smallest
     ``F'(T)``, as fitted rows eventually do; this agrees with the plan on 99 % of the
     rows of the fit (photographs, default options). Labels by one more step for every
-    row, as in the previous version, were up to 8 points more accurate on photographs
+    row, as in release 0.2.0, were up to 8 points more accurate on photographs
     with the default `epsilon`, and 22 to 38 points less accurate with 0.1. The paper
     only has graphs, so no printed results can be compared, and all defaults are this
     package's own. `fit` raises `MethodFailed` for a class in only one domain.
