@@ -12,10 +12,10 @@ from cdspp.methods.base import NON_NEGATIVE, Problem
 from cdspp.methods.bridge import PAIRS, SHARED, Bridge
 from cdspp.methods.cdspp.cdspp import CDSPP, DOUBLE_CONSTRAINTS
 from cdspp.methods.cdspp.structure_preserving import (
-    AnySide,
     Projection,
     RowsInUse,
-    Sides,
+    Solver,
+    Solvers,
     effective_rank,
 )
 
@@ -130,7 +130,7 @@ class CDSPPBridge(CDSPP):
         source, target = root * bridge.pairs_source, root * bridge.pairs_target
         return [RowsInUse(source, codes)], [RowsInUse(target, codes)]
 
-    def _solve(self, sources: Sides, target: AnySide, prepared: Problem) -> Projection:
+    def _solve(self, sources: Solvers, target: Solver, prepared: Problem) -> Projection:
         bridge = prepared.bridge
         assert bridge is not None
         mu = np.inf if self.mu is None else float(self.mu)
@@ -142,7 +142,7 @@ class CDSPPBridge(CDSPP):
         return projection
 
     def _solve_coupled(
-        self, source: AnySide, target: AnySide, bridge: Bridge, mu: float
+        self, source: Solver, target: Solver, bridge: Bridge, mu: float
     ) -> Projection:
         """Solve the problem above by Woodbury's identity.
 

@@ -12,11 +12,11 @@ from sklearn.utils.metaestimators import available_if
 from cdspp.core.linalg import row_normalise
 from cdspp.methods.base import COUNT, Float, Int, Iteration, Problem
 from cdspp.methods.cdspp.structure_preserving import (
-    AnySide,
     Projection,
     RowsInUse,
-    Sides,
-    side_of,
+    Solver,
+    Solvers,
+    make_solver,
     solve_projection,
     solve_several,
 )
@@ -174,13 +174,13 @@ class CDSPPSup(SubspaceRecogniser):
         pairs_source, pairs_target = self._pairs(prepared)
         n_classes = problem.n_classes + sum(len(part.codes) for part in pairs_source)
         alpha = float(self.alpha)
-        sources = [side_of([rows, *pairs_source], n_classes, alpha) for rows in domains]
+        sources = [make_solver([d, *pairs_source], n_classes, alpha) for d in domains]
         projection: Projection
 
         def fit_predict(selected: Int, codes: Int) -> Iteration:
             nonlocal projection
             parts = [labelled, RowsInUse(prepared.X_unlabelled, codes, selected)]
-            target = side_of([*parts, *pairs_target], n_classes, alpha)
+            target = make_solver([*parts, *pairs_target], n_classes, alpha)
             projection = self._solve(sources, target, prepared)
             self.projection_ = projection.target
             self.eigenvalues_ = projection.eigenvalues
@@ -210,7 +210,7 @@ class CDSPPSup(SubspaceRecogniser):
         """Return the paired rows of both domains; each pair is a class."""
         return [], []
 
-    def _solve(self, sources: Sides, target: AnySide, prepared: Problem) -> Projection:
+    def _solve(self, sources: Solvers, target: Solver, prepared: Problem) -> Projection:
         """Return the projection, without projected rows if they include paired rows."""
         k, scaling = self.n_components, self.eigenvector_scaling
         if len(sources) > 1:
