@@ -78,11 +78,11 @@ def memory_text(megabytes: float) -> str:
     return f"{megabytes / 1024:.1f} GB" if megabytes >= 1024 else f"{megabytes:.0f} MB"
 
 
-def require_memory(n_values: int, what: str, remedy: str) -> None:
-    """Raise DataError if `what`, an array of `n_values` numbers, exceeds the memory."""
+def require_memory(n_values: int, subject: str, remedy: str) -> None:
+    """Raise DataError if `subject`, of `n_values` numbers, exceeds the free memory."""
     free, needed = available_megabytes(), 8 * n_values / 2**20
     if free is not None and needed > free:
-        fault = f"{what} needs about {memory_text(needed)} of memory"
+        fault = f"{subject} needs about {memory_text(needed)} of memory"
         raise DataError(f"{fault}, but only {memory_text(free)} is free. {remedy}")
 
 

@@ -248,19 +248,19 @@ class HeterogeneousClassifier(ClassifierMixin, BaseEstimator):
         return labelled_accuracy(self, X, y, sample_weight)
 
     def _read_rows(
-        self, X: Any, what: str = "X", *, of_source: bool = False, reset: bool = False
+        self, X: Any, name: str = "X", *, of_source: bool = False, reset: bool = False
     ) -> Any:
         """Return validated rows."""
         if hasattr(X, "obs") and hasattr(X, "X"):
             raise TypeError(
-                f"{what} is an {type(X).__name__} object, expected rows of numbers. "
+                f"{name} is an {type(X).__name__} object, expected rows of numbers. "
                 "Pass its to_df(), or its X, and labels such as obs['kind']."
             )
         form = "csr" if self.accepts_sparse else False
         checks: dict[str, Any] = {"dtype": self._row_type, "accept_sparse": form}
-        with number_errors(X, what):
+        with number_errors(X, name):
             if of_source:
-                return validation.check_array(X, input_name=what, **checks)
+                return validation.check_array(X, input_name=name, **checks)
             return validation.validate_data(self, X, reset=reset, **checks)
 
     def __sklearn_tags__(self) -> Any:
@@ -393,9 +393,9 @@ class TransductiveClassifier(HeterogeneousClassifier):
     def _fit_and_label(self, problem: Problem, labelled: NDArray[np.bool_]) -> None:
         super()._fit_and_label(problem, labelled)
         codes = np.searchsorted(self.classes_, self.history_[-1].prediction)
-        known = [*codes.tolist(), *problem.y_labelled.tolist()]
+        all_codes = [*codes.tolist(), *problem.y_labelled.tolist()]
         keys = [*row_keys(problem.X_unlabelled), *row_keys(problem.X_labelled)]
-        self._codes = dict(zip(keys, known, strict=True))
+        self._codes = dict(zip(keys, all_codes, strict=True))
 
     def _predict_codes(self, X: Float) -> tuple[Int, Float | None]:
         codes = [self._codes.get(key) for key in row_keys(X)]

@@ -116,7 +116,7 @@ def load_model(
 def read_model(
     path: PathLike, *, class_: type | None = None
 ) -> tuple[HeterogeneousClassifier, dict[str, Any]]:
-    """Return the model of a file, of any scale, and what else was saved with it."""
+    """Return the model of a file, of any scale, and the extras saved with it."""
     tree, arrays = read_parts(path, KIND)
     if not isinstance(tree, dict) or tree.get("format") != FORMAT:
         raise DataError(f"{path}: not {KIND}.")

@@ -90,25 +90,25 @@ class SourceDomain:
 
 
 @contextmanager
-def number_errors(X: Any, what: str) -> Iterator[None]:
+def number_errors(X: Any, name: str) -> Iterator[None]:
     """Raise ValueError for masked values, paths of files, and non-numeric columns."""
     if np.ma.is_masked(X):
-        masked = f"{what}: {counted(int(X.mask.sum()), 'value')} of a masked array"
+        masked = f"{name}: {counted(int(X.mask.sum()), 'value')} of a masked array"
         raise ValueError(f"{masked} are missing. Fill them, or drop their rows.")
     if isinstance(X, str | PathLike):
-        fault = f"{what}: expected rows of numbers, got {str(X)!r:.200}"
+        fault = f"{name}: expected rows of numbers, got {str(X)!r:.200}"
         raise ValueError(f"{fault}. Read files with cdspp.read_table.")
     try:
         yield
     except (TypeError, ValueError) as error:
         kinds: Any = getattr(X, "dtypes", None)
         pairs = kinds.items() if hasattr(kinds, "items") else ()
-        named = [str(name) for name, kind in pairs if kind.kind not in "biuf"]
+        named = [str(column) for column, kind in pairs if kind.kind not in "biuf"]
         converts = isinstance(error, TypeError) or "could not convert" in str(error)
         if not (named and converts):
             raise
         raise ValueError(
-            f"{what}: {counted(len(named), 'column')} of text or dates "
+            f"{name}: {counted(len(named), 'column')} of text or dates "
             f"({shortened(named)}), expected numbers. Encode them, for example with "
             "cdspp.TableEncoder(categories='one-hot', dates='number')."
         ) from error
