@@ -9,7 +9,7 @@ import yaml
 from cdspp.core.errors import ConfigError
 from cdspp.core.names import PathLike
 
-# A few lines with anchors can make gigabytes; the catalogue has some 3000 values.
+# A few lines with anchors can make gigabytes; the catalogue has under 3000 values.
 MAX_VALUES = 1_000_000
 
 

@@ -66,8 +66,7 @@ class CDSPPSup(SubspaceRecogniser):
         `decision_function`; by default the nearest class mean.
     dtype : {"float64", "float32"}, default="float64"
         Precision of rows and matrices. Single precision halves the memory and roughly
-        halves the time of a fit, but may change a few labels. Rows in files are read as
-        float64.
+        halves the time of a fit, but may change a few labels.
 
     Attributes
     ----------
@@ -79,9 +78,8 @@ class CDSPPSup(SubspaceRecogniser):
     Cost O(n d min(n, d) + min(n, d)^3) per domain and O(C^3) for the eigenproblem. The
     paper's text mentions neither the centring nor the scaled means; the released code
     does both, and so do the defaults. For sparse rows, replace n d by the number of
-    stored values. Rows that stay in a file only need memory for the matrices, the
-    results and a chunk. A class in only one domain has a mean in the subspace and may
-    be predicted, though nothing ties it to the other domain. Large classes have more
+    stored values. A class in only one domain has a mean in the subspace and may be
+    predicted, though nothing ties it to the other domain. Large classes have more
     weight in the projection, but not in the labels. Two halves of a source, given as
     two sources, are two domains with a regulariser each, which changes 2 % of the
     labels of the embedded digits.

@@ -295,8 +295,8 @@ def make_solver(parts: list[RowsInUse], n_classes: int, alpha: float) -> Solver:
 
 
 def _row_dtype(parts: list[RowsInUse]) -> Any:
-    """Return the dtype of a domain's rows; rows of files are read as float64."""
-    return np.result_type(*(getattr(part.X, "dtype", np.float64) for part in parts))
+    """Return the dtype of a domain's rows."""
+    return np.result_type(*(part.X.dtype for part in parts))
 
 
 @dataclass(frozen=True, eq=False)
