@@ -12,7 +12,11 @@ from scipy import linalg
 from benchmarks.measure import Rows, Work, describe_size, measure
 from cdspp.core.linalg import row_normalise, symmetric_product
 from cdspp.methods.base import UNLABELLED, Float
-from cdspp.methods.cdspp.structure_preserving import Projection, Side, solve_projection
+from cdspp.methods.cdspp.structure_preserving import (
+    DomainSolver,
+    Projection,
+    solve_projection,
+)
 from cdspp.methods.cost import Size
 
 __all__ = [
@@ -28,7 +32,7 @@ __all__ = [
 ALPHA = 10.0
 
 
-def sides(rows: Rows, n_classes: int) -> tuple[Side, Side]:
+def sides(rows: Rows, n_classes: int) -> tuple[DomainSolver, DomainSolver]:
     """Return both domains as a supervised fit sees them, rows of unit length."""
     labelled = rows.y_target != UNLABELLED
     X_target = row_normalise(rows.X_target[labelled])
@@ -38,13 +42,13 @@ def sides(rows: Rows, n_classes: int) -> tuple[Side, Side]:
     )
 
 
-def _side(X: Float, codes: Any, n_classes: int) -> Side:
+def _side(X: Float, codes: Any, n_classes: int) -> DomainSolver:
     counts = np.bincount(codes, minlength=n_classes)
-    return Side(X, codes, counts, ALPHA)
+    return DomainSolver(X, codes, counts, ALPHA)
 
 
 def dense_projection(
-    source: Side, target: Side, n_components: int | None = None
+    source: DomainSolver, target: DomainSolver, n_components: int | None = None
 ) -> Projection:
     """Solve the eigenproblem of CDSPP as it is written down, with dense matrices.
 

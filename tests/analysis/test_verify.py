@@ -13,7 +13,7 @@ from support.written_study import VerifiedStudy
 
 from cdspp.analysis.verify import verify
 from cdspp.core.errors import DataError
-from cdspp.core.files import Expected, fault, read_json
+from cdspp.core.files import Expected, read_json, record_mismatch
 from cdspp.stages import formats
 from cdspp.stages.formats import (
     FIT_COLUMNS,
@@ -263,7 +263,9 @@ def test_fits_are_compared_with_a_configuration(study: VerifiedStudy) -> None:
         ("other", split, "it was made with other options, another seed or other code"),
         (made_of, drawn, f"it was made from another {drawn} than"),
     ):
-        wrong = fault(study.fit(), Expected(recipe, {"target_split": str(path)}))
+        wrong = record_mismatch(
+            study.fit(), Expected(recipe, {"target_split": str(path)})
+        )
         assert wrong.startswith(expected)
         assert bool(wrong) == bool(expected)
 

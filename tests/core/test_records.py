@@ -13,8 +13,8 @@ import pytest
 
 from cdspp.core.files import (
     Expected,
-    fault,
     recipe,
+    record_mismatch,
     record_path,
     write_json,
     write_record,
@@ -48,17 +48,19 @@ def make(output: str, inputs: list[str]) -> None:
 
 
 def test_a_file_is_what_its_record_says(made: str) -> None:
-    assert not fault(made, RECIPE)
+    assert not record_mismatch(made, RECIPE)
     make("reduced.npz", [made])
-    assert not fault("reduced.npz", RECIPE)
-    assert fault(made, Expected("another")).startswith("it was made with other options")
+    assert not record_mismatch("reduced.npz", RECIPE)
+    assert record_mismatch(made, Expected("another")).startswith(
+        "it was made with other options"
+    )
 
 
 def test_another_content_of_the_same_size_and_time_is_seen(made: str) -> None:
     known, size = os.stat(made), os.path.getsize(made)
     Path(made).write_text("x" * size)
     os.utime(made, ns=(known.st_atime_ns, known.st_mtime_ns))
-    assert "it differs from the file" in fault(made)
+    assert "it differs from the file" in record_mismatch(made)
 
 
 def test_a_job_refuses_a_file_in_the_place_of_another(made: str) -> None:
@@ -78,22 +80,22 @@ def test_a_damaged_record_is_said_to_be_damaged(made: str) -> None:
     kept = record_path(made).read_text()
     for text in ("", "[]", '{"file": "view.npz"}', kept.replace("inputs", "input")):
         record_path(made).write_text(text)
-        assert "is missing or damaged" in fault(made)
+        assert "is missing or damaged" in record_mismatch(made)
         with pytest.raises(SystemExit, match=r"view\.npz: the record .*missing"):
             make("fit.json", [made])
     record_path(made).write_text(kept.replace('"recipe"', '"another"'))
-    assert "record next to it was edited" in fault(made)
+    assert "record next to it was edited" in record_mismatch(made)
     record_path(made).unlink()
-    assert "is missing or damaged" in fault(made)
+    assert "is missing or damaged" in record_mismatch(made)
 
 
 def test_a_file_is_at_fault_where_its_input_is_another(made: str) -> None:
     make("reduced.npz", [made])
     Path("index.json").write_text("2")
     known: dict[str, str] = {}
-    assert "made from another index.json than" in fault(made, RECIPE, known)
+    assert "made from another index.json than" in record_mismatch(made, RECIPE, known)
     known[made] = ""  # the view is named, and not what rests on it
-    assert not fault("reduced.npz", RECIPE, known)
+    assert not record_mismatch("reduced.npz", RECIPE, known)
 
 
 def test_a_file_of_other_code_alone_is_said_to_be_such(made: str) -> None:
@@ -103,7 +105,9 @@ def test_a_file_of_other_code_alone_is_said_to_be_such(made: str) -> None:
         (1, "edited", "it was made by other code"),
         (2, "edited", "it was made with other options, another seed or other code"),
     ):
-        assert fault(made, Expected(recipe(["seed", choices], code))) == expected
+        assert (
+            record_mismatch(made, Expected(recipe(["seed", choices], code))) == expected
+        )
 
 
 def replace(name: str, how: str) -> None:
@@ -146,9 +150,9 @@ def test_an_edit_while_the_clock_is_late_is_seen(
     file, record = os.stat(made).st_ctime_ns, record_path(made)
     record.write_bytes(record.read_bytes())  # now the younger one
     assert file <= os.stat(record).st_ctime_ns
-    assert not fault(made)
+    assert not record_mismatch(made)
     monkeypatch.setattr(time, "time_ns", lambda: file - 10**9)
-    assert "it differs from the file" in fault(made)
+    assert "it differs from the file" in record_mismatch(made)
 
 
 def test_a_copy_from_storage_is_what_a_job_made_there(made: str) -> None:
@@ -162,11 +166,11 @@ def test_a_copy_from_storage_is_what_a_job_made_there(made: str) -> None:
             shutil.copy(made, path)
     index = disk / "data/x/index.json"
     write_record(disk / file, "recipe", {str(index): file_digest(index)})
-    assert not fault(disk / file, RECIPE)
+    assert not record_mismatch(disk / file, RECIPE)
     shutil.copy(record_path(disk / file), record_path(file))
-    assert not fault(file, RECIPE)
+    assert not record_mismatch(file, RECIPE)
     Path("data/x/index.json").write_text("other")
     assert (
-        fault(file, RECIPE)
+        record_mismatch(file, RECIPE)
         == "it was made from another data/x/index.json than the present one"
     )

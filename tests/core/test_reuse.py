@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from cdspp.core.memory import MOST_KEPT, computed_once, shared_results
+from cdspp.core.memory import MAX_CACHED, computed_once, shared_results
 
 
 class Counted:
@@ -63,15 +63,15 @@ def test_another_function_has_results_of_its_own() -> None:
 def test_the_results_used_last_are_kept_and_no_more() -> None:
     function = Counted()
     with shared_results():
-        for value in range(MOST_KEPT):
+        for value in range(MAX_CACHED):
             computed_once(function, np.array([[value]]))
         computed_once(function, np.array([[0]]))
-        computed_once(function, np.array([[MOST_KEPT]]))
-        assert function.calls == MOST_KEPT + 1
+        computed_once(function, np.array([[MAX_CACHED]]))
+        assert function.calls == MAX_CACHED + 1
         computed_once(function, np.array([[0]]))
-        assert function.calls == MOST_KEPT + 1
+        assert function.calls == MAX_CACHED + 1
         computed_once(function, np.array([[1]]))
-    assert function.calls == MOST_KEPT + 2
+    assert function.calls == MAX_CACHED + 2
 
 
 def test_sparse_rows_are_known_by_values_and_places() -> None:

@@ -46,8 +46,8 @@ def test_the_iteration_for_large_matrices_finds_the_same(
 ) -> None:
     X = kind(data(shape))
     expected = [principal_components(X, 4), principal_components(X, energy=0.6)]
-    monkeypatch.setattr(scaling, "LARGEST_GRAM", 0)
-    monkeypatch.setattr(scaling, "FIRST_GUESS", 2)
+    monkeypatch.setattr(scaling, "MAX_GRAM_SIZE", 0)
+    monkeypatch.setattr(scaling, "INITIAL_COUNT", 2)
     found = [principal_components(X, 4), principal_components(X, energy=0.6)]
     for a, b in zip(expected, found, strict=True):
         np.testing.assert_allclose(a.components, b.components, atol=1e-7)
@@ -65,7 +65,7 @@ def words(shape: tuple[int, int], seed: int = 0) -> sparse.csr_array:
 def test_the_iteration_gives_the_same_bits_again(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(scaling, "LARGEST_GRAM", 0)
+    monkeypatch.setattr(scaling, "MAX_GRAM_SIZE", 0)
     X = words((150, 260))
     first, second = (principal_components(X, 15).components for _ in range(2))
     np.testing.assert_array_equal(first, second)
@@ -80,7 +80,7 @@ def test_directions_without_variance_are_left_out(
     largest_gram: int,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(scaling, "LARGEST_GRAM", largest_gram)
+    monkeypatch.setattr(scaling, "MAX_GRAM_SIZE", largest_gram)
     rng = np.random.default_rng(0)
     X = rng.standard_normal((shape[0], rank)) @ rng.standard_normal((rank, shape[1]))
     fitted = principal_components(X, 30)
@@ -103,7 +103,7 @@ def test_a_large_sparse_matrix_is_never_made_dense(
 
         todense = toarray
 
-    monkeypatch.setattr(scaling, "LARGEST_GRAM", largest_gram)
+    monkeypatch.setattr(scaling, "MAX_GRAM_SIZE", largest_gram)
     X = Large(words(shape))
     assert principal_components(X, 3).transform(X).shape == (shape[0], 3)
 

@@ -10,10 +10,10 @@ from support.toy_problem import toy_problem
 from cdspp import CDSPP, SourceDomain
 from cdspp.methods.cdspp import structure_preserving
 from cdspp.methods.cdspp.structure_preserving import (
-    ChunkedSide,
+    ChunkedSolver,
+    DomainSolver,
     RowsInUse,
-    Side,
-    side_of,
+    make_solver,
     solve_projection,
 )
 
@@ -29,10 +29,10 @@ def test_a_side_of_chunks_has_the_solution_of_its_rows_at_once(
     used = np.arange(0, 60, 2)
     parts = [RowsInUse(X[:7], codes[:7]), RowsInUse(X, codes[used], used)]
     assert len([*parts[1].chunks()]) > 1
-    found = side_of(parts, 3, 10.0)
-    assert isinstance(found, ChunkedSide)
+    found = make_solver(parts, 3, 10.0)
+    assert isinstance(found, ChunkedSolver)
     whole = RowsInUse(np.vstack([X[:7], X[used]]), found.codes)
-    expected = side_of([whole], 3, 10.0)
+    expected = make_solver([whole], 3, 10.0)
     for one, other in ((found, expected), (expected, found)):
         ours, theirs = (
             solve_projection(one, other),
@@ -45,7 +45,7 @@ def test_a_side_of_chunks_has_the_solution_of_its_rows_at_once(
 
 def test_few_rows_in_use_are_solved_for_by_rows() -> None:
     rows = RowsInUse(np.eye(40), np.zeros(35, dtype=np.intp), np.arange(35))
-    assert isinstance(side_of([rows], 1, 10.0), Side)
+    assert isinstance(make_solver([rows], 1, 10.0), DomainSolver)
 
 
 def test_handwritten_digits_get_the_same_labels_in_small_chunks(

@@ -28,7 +28,7 @@ from cdspp.core.linalg import row_normalise
 from cdspp.methods.ddacl import ddacl
 from cdspp.methods.ddacl.ddacl import (
     AlignmentObjective,
-    Reduced,
+    ReducedDomain,
     stacked_means,
     unpack,
 )
@@ -180,11 +180,11 @@ def test_without_the_reduction_the_trace_is_the_same(
     problem = toy_problem(**WIDE)
     reduced = fit(problem, DDACL(**BOUNDED))
 
-    class Full(Reduced):
+    class Full(ReducedDomain):
         def __init__(self, rows: np.ndarray, projection: np.ndarray) -> None:
             self.rows, self.projection, self._basis = rows, projection, None
 
-    monkeypatch.setattr(ddacl, "Reduced", Full)
+    monkeypatch.setattr(ddacl, "ReducedDomain", Full)
     full = fit(problem, DDACL(**BOUNDED))
     for short, long in zip(reduced.searches, full.searches, strict=True):
         assert len(short.start) < len(long.start)
@@ -311,7 +311,7 @@ DRAWN = np.random.default_rng(0).standard_normal((30, 20))
 )
 def test_reduced_rows_give_the_same_products(X: np.ndarray, width: int) -> None:
     P = np.random.default_rng(1).standard_normal((20, 5))
-    reduced = Reduced(X, P)
+    reduced = ReducedDomain(X, P)
     assert reduced.rows.shape[1] == width
     np.testing.assert_allclose(reduced.rows @ reduced.projection, X @ P, atol=1e-12)
     np.testing.assert_allclose(reduced.rows @ reduced.rows.T, X @ X.T, atol=1e-12)

@@ -15,7 +15,7 @@ from support.toy_problem import toy_problem
 from cdspp import CDSPP, load_model, make, save_model
 from cdspp.core.errors import CollapseWarning, ConfigError, DataError
 from cdspp.core.linalg import row_normalise
-from cdspp.methods import available, method_class, name_of, register_external
+from cdspp.methods import available, method_class, register_external, register_method
 from cdspp.methods.model_file import check_savable
 
 MODULE = """
@@ -188,16 +188,16 @@ def test_self_training_that_adopts_nothing_says_so(preprocessing: list[str]) -> 
 
 
 def test_instances_bring_their_options_and_own_classes_keep_their_names() -> None:
-    name = name_of(Commonest(most=5))
+    name = register_method(Commonest(most=5))
     assert name.endswith("Commonest(most=5)")
     assert make(name).most == 5
     assert make(name, most=2).most == 2
     assert method_class(name).display_name == "Commonest (most=5)"
-    assert name_of(CDSPP) == name_of("cdspp") == "cdspp"
-    changed = name_of(CDSPP(alpha=1.0))
+    assert register_method(CDSPP) == register_method("cdspp") == "cdspp"
+    changed = register_method(CDSPP(alpha=1.0))
     assert make(changed).alpha == 1.0
     with pytest.raises(ConfigError, match="has no get_params"):
-        name_of(object())
+        register_method(object())
 
 
 def test_a_model_of_an_outside_class_is_loaded_where_the_caller_names_it(
@@ -214,4 +214,4 @@ def test_a_model_of_an_outside_class_is_loaded_where_the_caller_names_it(
     assert type(again) is Bent
     assert (again.predict(problem.X) == model.predict(problem.X)).all()
     with pytest.raises(DataError, match="Save .*joblib"):
-        check_savable(make(name_of(Commonest)))
+        check_savable(make(register_method(Commonest)))

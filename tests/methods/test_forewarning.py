@@ -22,7 +22,7 @@ def test_a_fit_warns_of_memory_before_it_begins(
     problem = toy_problem()
     needed = SHFA.cost(_size(problem))[1]
     monkeypatch.setattr(FREE, lambda: needed - 1)
-    monkeypatch.setattr(SHFA, "_finish", _stop)
+    monkeypatch.setattr(SHFA, "_fit_and_label", _stop)
     told = r"SHFA .* \d+ MB .* \d+ MB .* \d+ source and \d+ target rows.*Leave rows"
     with pytest.warns(CostWarning, match=told), pytest.raises(Stopped):
         SHFA().fit(problem.X, problem.y, source=problem.source)
@@ -36,7 +36,7 @@ def test_a_fit_warns_of_its_time_by_the_iterations_asked_for(
 ) -> None:
     problem = toy_problem()
     monkeypatch.setattr(SSAN, "cost", classmethod(lambda cls, size: (50.0, 1.0)))
-    monkeypatch.setattr(SSAN, "_finish", _stop)
+    monkeypatch.setattr(SSAN, "_fit_and_label", _stop)
     model = SSAN(max_iter=iterations)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
@@ -51,7 +51,7 @@ def test_sparse_rows_are_counted_by_the_values_that_they_store(
 ) -> None:
     X = sparse.random_array((400, 50_000), density=1e-4, format="csr", random_state=0)
     codes = np.arange(400) % 100
-    monkeypatch.setattr(SharedColumns, "_finish", _stop)
+    monkeypatch.setattr(SharedColumns, "_fit_and_label", _stop)
     source = SourceDomain(X, codes, shared_columns=[(k, k) for k in range(9)])
     with pytest.raises(Stopped):  # dense rows would take a minute
         SharedColumns().fit(X, codes, source=source)

@@ -98,9 +98,9 @@ def test_products_and_their_gradients_are_those_of_arrays(laid_out: bool) -> Non
     X, weight, G = (rng.standard_normal(shape) for shape in ((9, 5), (4, 5), (9, 4)))
     setup = layers.TrainingContext("cpu", 0)
     trained, bias = setup.parameter(weight), setup.parameter(G[0])
-    rows = layers.to_mkldnn(setup.place(X)) if laid_out else setup.parameter(X)
+    rows = layers.to_mkldnn(setup.tensor(X)) if laid_out else setup.parameter(X)
     found = layers.product(rows, trained, bias)
-    found.backward(setup.place(G))
+    found.backward(setup.tensor(G))
     near = {"rtol": 1e-5, "atol": 1e-5}
     np.testing.assert_allclose(found.detach(), X @ weight.T + G[0], **near)
     np.testing.assert_allclose(trained.grad, G.T @ X, **near)
@@ -191,7 +191,7 @@ def test_the_loss_of_jmea_is_that_of_loops_over_rows_and_classes() -> None:
     with torch.no_grad():
         Z_s, Z_t = network.source(batch.X_source), network.target(batch.X_target)
         P1_s, P1_t = (network.classifier(Z).softmax(1).numpy() for Z in (Z_s, Z_t))
-        P2 = network.second(Z_t).softmax(1).numpy()
+        P2 = network.target_classifier(Z_t).softmax(1).numpy()
     Z_s, Z_t = Z_s.numpy(), Z_t.numpy()
     y_s, y_l = problem.source.y, problem.y[labelled]
     n_l = len(y_l)

@@ -11,27 +11,27 @@ from scipy import linalg
 
 from cdspp import CDSPP, DAMA, CDSPPSup, DAMASup, SourceDomain, SourceVote, make
 from cdspp.methods.cdspp.structure_preserving import (
+    DomainSolver,
     RowsInUse,
-    Side,
-    side_of,
+    make_solver,
     solve_several,
 )
 
 C, ALPHA = 4, 3.0
 
 
-def domains(*shapes: tuple[int, int]) -> list[Side]:
+def domains(*shapes: tuple[int, int]) -> list[DomainSolver]:
     rng = np.random.default_rng(0)
     sides = []
     for n, d in shapes:
         X = rng.standard_normal((n, d))
         X /= np.linalg.norm(X, axis=1, keepdims=True)
         rows = RowsInUse(X, rng.permutation(np.arange(n) % C))
-        sides.append(side_of([rows], C, ALPHA))
+        sides.append(make_solver([rows], C, ALPHA))
     return sides
 
 
-def dense(sides: list[Side]) -> tuple[np.ndarray, np.ndarray]:
+def dense(sides: list[DomainSolver]) -> tuple[np.ndarray, np.ndarray]:
     """Return both matrices of the generalised eigenproblem, written out."""
     Y = [np.eye(C)[side.codes] for side in sides]
     sums = [side.X.T @ y for side, y in zip(sides, Y, strict=True)]

@@ -13,10 +13,10 @@ from cdspp.core.linalg import row_normalise
 from cdspp.methods.base import SourceDomain
 from cdspp.methods.cdspp.cdspp import CDSPP
 from cdspp.methods.cdspp.structure_preserving import (
+    DomainSolver,
     Projection,
     RowsInUse,
-    Side,
-    side_of,
+    make_solver,
     solve_projection,
 )
 
@@ -35,14 +35,14 @@ BALANCED = {
 
 def side(
     codes: list[int], n_classes: int, d: int, seed: int, alpha: float = 10.0
-) -> Side:
+) -> DomainSolver:
     """Return random rows of unit length with the given class codes."""
     rng = np.random.default_rng(seed)
     X = row_normalise(rng.standard_normal((len(codes), d)) + 0.3)
-    return side_of([RowsInUse(X, np.array(codes))], n_classes, alpha)
+    return make_solver([RowsInUse(X, np.array(codes))], n_classes, alpha)
 
 
-def balanced(name: str, alpha: float = 10.0) -> tuple[Side, Side]:
+def balanced(name: str, alpha: float = 10.0) -> tuple[DomainSolver, DomainSolver]:
     """Return a problem with equal class sizes."""
     n_classes, n_source, d_source, n_target, d_target = BALANCED[name]
     classes = list(range(n_classes))
@@ -64,7 +64,9 @@ def assert_same_directions(found: Projection, expected: Projection) -> None:
     np.testing.assert_allclose(stacked, oracle * signs, rtol=0, atol=1e-8)
 
 
-def full_matrices(source: Side, target: Side) -> tuple[np.ndarray, np.ndarray]:
+def full_matrices(
+    source: DomainSolver, target: DomainSolver
+) -> tuple[np.ndarray, np.ndarray]:
     """Write down both matrices of the eigenproblem, by matrices of all pairs."""
     between = source.X.T @ np.equal.outer(source.codes, target.codes) @ target.X
     d_source = len(between)
@@ -136,7 +138,7 @@ def test_both_branches_give_the_same_projected_rows(name: str) -> None:
     source, target = balanced(name)
     rng = np.random.default_rng(5)
 
-    def lift(side: Side) -> Side:
+    def lift(side: DomainSolver) -> DomainSolver:
         n, d = side.X.shape
         basis = np.linalg.qr(rng.standard_normal((n + d + 5, d)))[0]
         return replace(side, X=side.X @ basis.T)
@@ -179,7 +181,7 @@ def test_unit_scaling_gives_vectors_of_unit_length_along_the_same_directions() -
 def test_signs_do_not_depend_on_the_order_of_the_samples() -> None:
     source, target = balanced("fewer rows than features")
     order = np.random.default_rng(0).permutation(len(target.X))
-    shuffled = side_of([RowsInUse(target.X[order], target.codes[order])], 3, 10.0)
+    shuffled = make_solver([RowsInUse(target.X[order], target.codes[order])], 3, 10.0)
     found = solve_projection(source, shuffled)
     expected = solve_projection(source, target)
     np.testing.assert_allclose(found.target, expected.target, atol=1e-10)
@@ -204,7 +206,7 @@ def test_domains_without_a_common_class_have_no_direction() -> None:
 LOW_RANK = {"few source features": (5, 30), "few target features": (30, 4)}
 
 
-def low_rank(name: str) -> tuple[Side, Side]:
+def low_rank(name: str) -> tuple[DomainSolver, DomainSolver]:
     """Return a problem of twelve classes in fewer dimensions."""
     d_source, d_target = LOW_RANK[name]
     classes = list(range(12))

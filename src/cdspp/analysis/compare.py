@@ -20,7 +20,7 @@ from cdspp.analysis.verdicts import MIN_TRIALS
 from cdspp.core import names
 from cdspp.core.errors import DataError
 from cdspp.core.wording import in_points
-from cdspp.methods import available, method_class, name_of
+from cdspp.methods import available, method_class, register_method
 from cdspp.methods.base import SourceDomain
 from cdspp.methods.bridge import PAIRS, SHARED
 from cdspp.methods.cost import fit_cost
@@ -128,7 +128,7 @@ default="standardise"
     7 source states: 6 for two classes, 8 with a bridge.
     """
     problem = Problem.of(X, y, source, scale)
-    extra = [name_of(method) for method in methods or ()]
+    extra = [register_method(method) for method in methods or ()]
     candidates = [*dict.fromkeys([*bets.default_candidates(problem.bridge), *extra])]
     _check(candidates, repeats, problem)
     n_folds = repeats if problem.fewest > 1 else 0

@@ -23,7 +23,7 @@ SCALERS = {
     names.UNIT: "preprocessing.Normalizer()",
     names.STANDARDISE: "preprocessing.StandardScaler()",
     names.STANDARDISE_EACH: "preprocessing.StandardScaler()",
-    names.PCA: f"decomposition.PCA(min({names.MOST_COMPONENTS}, *{{}}.shape))",
+    names.PCA: f"decomposition.PCA(min({names.MAX_COMPONENTS}, *{{}}.shape))",
 }
 _NO_BRIDGE = (
     "With two classes and no bridge, labels by themselves transfer almost nothing. "

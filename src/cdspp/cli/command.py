@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from cdspp.core import names
-from cdspp.core.errors import ConfigError, to_install
+from cdspp.core.errors import ConfigError, install_hint
 from cdspp.core.files import same_file
 
 STUDY_EXTRA = "workflow"
@@ -144,4 +144,4 @@ def warnings_as_notes(write_lines: Callable[[list[str]], object]) -> Iterator[No
 def need_package(package: str, purpose: str, extra: str = "") -> None:
     """Raise ConfigError, naming the extra to install, if a package is missing."""
     if importlib.util.find_spec(package) is None:
-        raise ConfigError(to_install(package, purpose, extra))
+        raise ConfigError(install_hint(package, purpose, extra))

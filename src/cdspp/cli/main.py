@@ -85,7 +85,7 @@ def run_command(parser: ArgumentParser, argv: Sequence[str] | None) -> int:
         package = (error.name or "").partition(".")[0]
         if package not in errors.EXTRAS:
             raise
-        remedy = errors.to_install(package, "this", arguments.extra)
+        remedy = errors.install_hint(package, "this", arguments.extra)
         return _print_error(parser.prog, remedy)
     return 0
 

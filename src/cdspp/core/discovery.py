@@ -46,34 +46,34 @@ def load_named_class(package: str, name: str, kind: str, *extra: str) -> type[An
     return cast("type[Any]", getattr(loaded, class_name))
 
 
-def load_function(place: str) -> Callable[..., Any]:
+def load_function(path: str) -> Callable[..., Any]:
     """Import the function at ``module:function``, also in the folder of the run."""
-    return cast("Callable[..., Any]", _load(place, "function", callable))
+    return cast("Callable[..., Any]", _load(path, "function", callable))
 
 
-def load_class(place: str) -> type:
+def load_class(path: str) -> type:
     """Import the class at ``module:Class``, also in the folder of the run."""
-    return cast("type", _load(place, "class", inspect.isclass))
+    return cast("type", _load(path, "class", inspect.isclass))
 
 
-def _load(place: str, kind: str, is_kind: Callable[[object], bool]) -> Any:
-    module, _, name = place.partition(":")
+def _load(path: str, kind: str, is_kind: Callable[[object], bool]) -> Any:
+    module, _, name = path.partition(":")
     if os.getcwd() not in sys.path:
         sys.path.append(os.getcwd())
     try:
         loaded: Any = importlib.import_module(module)
     except ImportError as error:
         expected = "a module in the folder of the run, or an installed package"
-        fault = f"{place}: cannot import {module} ({error})"
+        fault = f"{path}: cannot import {module} ({error})"
         raise ConfigError(f"{fault}. Expected {expected}.") from error
     except Exception as error:
         reason = f"{type(error).__name__}: {error}"
-        raise ConfigError(f"{place}: {module} failed to import ({reason}).") from error
+        raise ConfigError(f"{path}: {module} failed to import ({reason}).") from error
     for part in name.split("."):
         names = [key for key, value in vars(loaded).items() if is_kind(value)]
         if not is_kind(getattr(loaded, part, None)):
             hint = did_you_mean(part, names)
-            raise ConfigError(f"{place}: {module} has no {kind} {name}{hint}")
+            raise ConfigError(f"{path}: {module} has no {kind} {name}{hint}")
         loaded = getattr(loaded, part)
     return loaded
 

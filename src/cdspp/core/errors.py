@@ -91,15 +91,15 @@ class CollapseWarning(UserWarning):
     """A degenerate fit: one class for nearly all rows, or rows nearly parallel."""
 
 
-_FULL = (errno.ENOSPC, errno.EDQUOT)
-_PERMIT = "Allow it (chmod, chown) or choose another folder, and run again."
+_NO_SPACE = (errno.ENOSPC, errno.EDQUOT)
+_PERMISSION_REMEDY = "Allow it (chmod, chown) or choose another folder, and run again."
 _REFUSED = {
-    errno.EACCES: _PERMIT,
-    errno.EPERM: _PERMIT,
+    errno.EACCES: _PERMISSION_REMEDY,
+    errno.EPERM: _PERMISSION_REMEDY,
     errno.EROFS: "Choose a folder on another disk, and run again.",
 }
 # A damaged archive may also cause these, so they count only while one file is written.
-_OTHER = {
+_OBSTRUCTED = {
     errno.EEXIST: "A file is in the way: move it, and run again.",
     errno.ENOTDIR: "A file is in the way: move it, and run again.",
     errno.EISDIR: "A folder is in the way: move it, and run again.",
@@ -112,7 +112,7 @@ _MORE_MEMORY = (
 )
 
 
-def to_install(package: str, user: str, extra: str = "") -> str:
+def install_hint(package: str, user: str, extra: str = "") -> str:
     """Return a message naming the extra that installs the package that `user` needs."""
     extra = f"cdspp[{extra or EXTRAS[package]}]"
     return f"{user} needs {package}, which is not installed: pip install '{extra}'"
@@ -124,7 +124,7 @@ def write_errors(path: PathLike) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise_write_error(error, path, _REFUSED | _OTHER)
+        raise_write_error(error, path, _REFUSED | _OBSTRUCTED)
         raise
 
 
@@ -146,7 +146,7 @@ def raise_write_error(
     An error that names a file outside the folder of `path` came from reading.
     """
     number, folder = error.errno or 0, Path(path).parent
-    if number in _FULL:
+    if number in _NO_SPACE:
         message = f"{folder}: no space left on this disk ({os.strerror(number)})."
         raise DiskFullError(f"{message} Make room and run again.") from error
     if number not in remedies:
@@ -185,7 +185,7 @@ def unexpected_error_text(error: Exception) -> str:
 
 
 def short_message(error: BaseException) -> str:
-    """Return the message of an error, on one line of at most 200 letters."""
+    """Return the message of an error, on one line of at most 200 characters."""
     return " ".join(str(error).split())[:200].rstrip(".")
 
 
@@ -199,7 +199,7 @@ def machine_fault_text(error: BaseException, log_file: PathLike) -> str:
     """Return the machine fault that ended a job; empty for other errors."""
     if out_of_memory(error):
         return f"MemoryError: {log_file}: {out_of_memory_text(error)} {_MORE_MEMORY}"
-    if not isinstance(error, OSError) or error.errno not in {*_FULL, *_REFUSED}:
+    if not isinstance(error, OSError) or error.errno not in {*_NO_SPACE, *_REFUSED}:
         return ""
     place = error.filename or f"the job of {log_file}"
     remedy = _REFUSED.get(error.errno, "Make room and run again.")

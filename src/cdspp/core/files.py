@@ -37,18 +37,18 @@ T = TypeVar("T")
 Builders = Mapping[str, Callable[[dict[str, Any]], Any]]
 
 # Errors from reading a file that is truncated, of another kind, or hand-edited.
-BROKEN = (
+READ_ERRORS = (
     *(OSError, ValueError, TypeError, LookupError, EOFError),
     *(zlib.error, zipfile.BadZipFile, NotImplementedError),
 )
 HOST = f"{zlib.crc32(socket.gethostname().encode()):08x}"
-A_MOMENT, A_DAY = 1.0, 86400.0  # seconds; a new file gets its lock sooner
+A_MOMENT, A_DAY = 1.0, 86400.0  # seconds; a writer locks its new file sooner
 
 # The folder of a job that takes its files from storage, above data and results.
 STORED = re.compile(r"\A\.snakemake/storage/.*/(?=(?:data|results)/)")
 
-_KINDS: dict[str, type] = {}  # classes marked by `storable`, by name
-_FORMER = {"Round": "Iteration"}  # names in models of release 0.2
+_STORABLE: dict[str, type] = {}  # classes marked by `storable`, by name
+_FORMER_NAMES = {"Round": "Iteration"}  # names in models of release 0.2
 _TREE = "tree"
 
 
@@ -66,10 +66,10 @@ def atomic(file: PathLike) -> Iterator[Path]:
         target.parent.mkdir(parents=True, exist_ok=True)
         for path in target.parent.glob(f".{glob.escape(target.name)}.cdspp-????????-*"):
             # Locks of another machine may be invisible here, so wait a day.
-            least = A_MOMENT if f".cdspp-{HOST}-" in path.name else A_DAY
+            min_age = A_MOMENT if f".cdspp-{HOST}-" in path.name else A_DAY
             with suppress(OSError), path.open("r+b") as stream:
                 lock_file(stream, wait=False)
-                if time.time() - path.stat().st_mtime > least:
+                if time.time() - path.stat().st_mtime > min_age:
                     path.unlink()
         prefix, suffix = f".{target.name}.cdspp-{HOST}-", target.suffix
         handle, name = tempfile.mkstemp(dir=target.parent, prefix=prefix, suffix=suffix)
@@ -130,7 +130,7 @@ def read_arrays(path: PathLike, kind: str) -> dict[str, np.ndarray]:
     try:
         with np.load(path, allow_pickle=False) as archive:
             return {name: archive[name] for name in archive.files}
-    except BROKEN as error:
+    except READ_ERRORS as error:
         raise read_error(path, kind, f"it is damaged: {error}") from error
 
 
@@ -240,7 +240,7 @@ def record_error(path: PathLike, problem: str) -> DataError:
     return DataError(f"{path}: {problem}. {remedy}")
 
 
-def fault(
+def record_mismatch(
     path: PathLike,
     expected: Expected | None = None,
     cache: dict[str, str] | None = None,
@@ -299,7 +299,7 @@ def _find_record(path: PathLike) -> tuple[Record | None, str]:
         return None, NO_RECORD
     if [type(part) for part in record[:5]] != [str, str, dict, str, dict]:
         return None, NO_RECORD
-    if not STORED.match(os.fspath(path)):  # a copy, or what no storage ever held
+    if not STORED.match(os.fspath(path)):  # a copy, or a file that was never in storage
         inputs = {STORED.sub("", name): sha for name, sha in record.inputs.items()}
         record = record._replace(file=STORED.sub("", record.file), inputs=inputs)
     # The older release sealed only the records of fits.
@@ -312,8 +312,8 @@ def _find_record(path: PathLike) -> tuple[Record | None, str]:
 
 def storable(cls: type[T]) -> type[T]:
     """Mark a data class as one that `Packer` stores, under the name of the class."""
-    assert cls.__name__ not in _KINDS
-    _KINDS[cls.__name__] = cls
+    assert cls.__name__ not in _STORABLE
+    _STORABLE[cls.__name__] = cls
     return cls
 
 
@@ -349,7 +349,7 @@ class Packer:
             return {kind: [self.pack(x, f"{place}[{k}]") for k, x in enumerate(value)]}
         if isinstance(value, Mapping) and all(isinstance(name, str) for name in value):
             return {"dict": self._items(value, place)}
-        if is_dataclass(value) and _KINDS.get(type(value).__name__) is type(value):
+        if is_dataclass(value) and _STORABLE.get(type(value).__name__) is type(value):
             content = {f.name: getattr(value, f.name) for f in fields(value)}
             return {"kind": type(value).__name__, "fields": self._items(content, place)}
         if parts := self._split(value):
@@ -382,8 +382,8 @@ def unpack(tree: Any, arrays: Mapping[str, np.ndarray], builders: Builders) -> A
             if key in ("dict", *builders):
                 return builders.get(key, dict)(rebuild_mapping(content))
         if "kind" in node:
-            kind = str(_FORMER.get(node["kind"], node["kind"]))
-            return _KINDS[kind](**rebuild_mapping(node["fields"]))
+            kind = str(_FORMER_NAMES.get(node["kind"], node["kind"]))
+            return _STORABLE[kind](**rebuild_mapping(node["fields"]))
         if "objects" in node:
             array = np.empty(len(node["objects"]), dtype=object)
             array[:] = [rebuild(part) for part in node["objects"]]

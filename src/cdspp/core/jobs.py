@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from cdspp.core.errors import USER_ERRORS, machine_fault_text, write_errors
-from cdspp.core.files import fault, record_error, record_path, write_record
+from cdspp.core.files import record_error, record_mismatch, record_path, write_record
 from cdspp.core.names import PathLike
 from cdspp.core.run_lock import guard_inputs, guard_job
 
@@ -44,7 +44,7 @@ def job(
         with guard_inputs([*input_paths, *own]) as digests:
             for path in input_paths:
                 has_record = record_path(path).is_file()
-                if has_record and (problem := fault(path, cache=digests)):
+                if has_record and (problem := record_mismatch(path, cache=digests)):
                     raise record_error(path, problem)
             yield
             if output is not None:
@@ -58,7 +58,7 @@ def job(
             sys.exit(line)
         raise
     log.info("finished after %.3f s of processor time", time.process_time())
-    gc.freeze()  # saves a third of a second at exit, a search of all imports
+    gc.freeze()  # else Python searches all imports at exit: a third of a second
 
 
 def _log_to(log_file: PathLike, echo: bool) -> None:

@@ -14,7 +14,7 @@ import numpy as np
 from cdspp.core.errors import DataError
 
 UNLABELLED = -1
-# Words that pandas reads as missing, NaT and the question mark; in lower case.
+# Words that pandas reads as missing, NaT, ? and errors of spreadsheets, in lower case.
 MISSING_MARKERS = frozenset(
     ("", "?", "na", "<na>", "n/a", "#na", "#n/a", "#n/a n/a", "none", "null", "nat")
     + ("#div/0!", "#name?", "#null!", "#num!", "#ref!", "#value!")
@@ -22,7 +22,7 @@ MISSING_MARKERS = frozenset(
 )
 ALIKE = "Classes differ only in capitals, blanks or the form of letters"
 
-_kept: ContextVar[frozenset[Any]] = ContextVar("kept", default=frozenset())
+_literal: ContextVar[frozenset[Any]] = ContextVar("literal", default=frozenset())
 
 
 @contextmanager
@@ -47,11 +47,11 @@ def keep_labels(*names: Any) -> Iterator[None]:
     ...     print(*read_labels(["None", "scratch", ""])[0])
     None scratch
     """
-    token = _kept.set(_kept.get() | {*names})
+    token = _literal.set(_literal.get() | {*names})
     try:
         yield
     finally:
-        _kept.reset(token)
+        _literal.reset(token)
 
 
 def as_text(value: Any) -> str:
@@ -69,7 +69,7 @@ def is_missing(value: Any) -> bool:
         return True
     if isinstance(value, (str, bytes)):
         text = as_text(value).strip()
-        return text.lower() in MISSING_MARKERS and (not text or text not in _kept.get())
+        return text.lower() in MISSING_MARKERS and not (text and text in _literal.get())
     try:
         is_flag = isinstance(value, (bool, np.bool_))
         return bool(value != value) or (value == UNLABELLED and not is_flag)
@@ -88,7 +88,7 @@ def near_duplicates(classes: Mapping[str, Iterable[Any]]) -> list[str]:
     """Name classes, with their places, that are probably two spellings of one."""
     places: dict[str, dict[str, list[str]]] = {}
     for place, labels in classes.items():
-        for name in sorted({n for n in labels if isinstance(n, str)} - _kept.get()):
+        for name in sorted({n for n in labels if isinstance(n, str)} - _literal.get()):
             folded = unicodedata.normalize("NFKC", name).casefold()
             # Without invisible letters, such as a zero-width space or a soft hyphen.
             folded = "".join(c for c in folded if unicodedata.category(c) != "Cf")

@@ -1,6 +1,6 @@
 """Imported first, this module keeps pandas out of the start of scikit-learn.
 
-That saves a second per job. Scikit-learn imports pandas wherever it is installed, for
+That saves time and memory. Scikit-learn imports pandas wherever it is installed, for
 one function that receives the module anyway (`sklearn.utils.fixes`). pandas is hidden
 only during this one import; tables are still read by pandas.
 """

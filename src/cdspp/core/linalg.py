@@ -27,10 +27,10 @@ def n_rows(values: Any) -> int | None:
 def require_finite(
     X: Any,
     names: Sequence[object] | np.ndarray,
-    what: str,
+    subject: str,
     remedy: str = "Correct or remove these samples.",
 ) -> None:
-    """Raise DataError, beginning with `what`, if a row has NaN or infinity."""
+    """Raise DataError, beginning with `subject`, if a row has NaN or infinity."""
     if sparse.issparse(X):
         parts = X.tocoo()
         wrong = np.unique(parts.coords[0][~np.isfinite(parts.data)])
@@ -40,7 +40,7 @@ def require_finite(
         return
     shown = ", ".join(str(names[row]) for row in wrong[:SHOWN])
     more = f" and {len(wrong) - SHOWN} more" if len(wrong) > SHOWN else ""
-    message = f"{what}: NaN or infinite values in {len(wrong)} of {len(names)} rows"
+    message = f"{subject}: NaN or infinite values in {len(wrong)} of {len(names)} rows"
     raise DataError(f"{message}: {shown}{more}. {remedy}")
 
 

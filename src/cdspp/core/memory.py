@@ -24,18 +24,18 @@ MACHINE = Path("/proc/meminfo")
 M_TRIM_THRESHOLD, M_MMAP_MAX = -1, -4
 # The control groups of this process, and the folder of all groups.
 OWN_GROUPS, GROUPS = Path("/proc/self/cgroup"), Path("/sys/fs/cgroup")
-# Number of cached results, the most recently used ones: a graph or components of both
-# domains for each trial of a block, or for each fold of five trials.
-MOST_KEPT = 64
+# Number of cached results: a graph or components of both domains for each trial of a
+# block, or for each fold of five trials. The least recently used ones are dropped.
+MAX_CACHED = 64
 
-_kept: ContextVar[OrderedDict[Any, Any] | None] = ContextVar("kept", default=None)
+_cache: ContextVar[OrderedDict[Any, Any] | None] = ContextVar("cache", default=None)
 
 
 def keep_freed_memory() -> None:
     """Have glibc reuse the memory that this process frees, and never return it.
 
-    The outputs of a network's layers are large, and short-lived: one step of training
-    after the other would have the kernel clear the same pages anew.
+    The outputs of a network's layers are large and short-lived. Otherwise, the kernel
+    would clear the same pages again at every step of training.
     """
     mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
     if mallopt is not None:
@@ -45,7 +45,7 @@ def keep_freed_memory() -> None:
 
 def available_megabytes() -> float | None:
     """Return the memory that machine and process groups leave free, if known."""
-    found = []
+    amounts = []
     for line in _text(OWN_GROUPS).splitlines():
         _, controllers, path = line.split(":", 2)
         if not controllers:  # version 2
@@ -63,14 +63,14 @@ def available_megabytes() -> float | None:
                 state = _text(folder / "memory.stat")
                 spare = re.search(r"^inactive_file (\d+)", state, re.M)
                 idle = int(spare[1]) if spare else 0
-                found.append((int(limit) - int(used) + idle) / 2**20)
+                amounts.append((int(limit) - int(used) + idle) / 2**20)
     if free := re.search(r"^MemAvailable: +(\d+)", _text(MACHINE), re.M):
-        found.append(int(free[1]) / 2**10)
+        amounts.append(int(free[1]) / 2**10)
     elif sys.platform != "win32":  # such as macOS: total memory is better than none
         with suppress(OSError, ValueError):
             pages = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-            found.append(pages / 2**20)
-    return min(found, default=None)
+            amounts.append(pages / 2**20)
+    return min(amounts, default=None)
 
 
 def memory_text(megabytes: float) -> str:
@@ -78,11 +78,11 @@ def memory_text(megabytes: float) -> str:
     return f"{megabytes / 1024:.1f} GB" if megabytes >= 1024 else f"{megabytes:.0f} MB"
 
 
-def require_memory(n_values: int, what: str, remedy: str) -> None:
-    """Raise DataError if `what`, an array of `n_values` numbers, exceeds the memory."""
+def require_memory(n_values: int, subject: str, remedy: str) -> None:
+    """Raise DataError if `subject`, of `n_values` numbers, exceeds the free memory."""
     free, needed = available_megabytes(), 8 * n_values / 2**20
     if free is not None and needed > free:
-        fault = f"{what} needs about {memory_text(needed)} of memory"
+        fault = f"{subject} needs about {memory_text(needed)} of memory"
         raise DataError(f"{fault}, but only {memory_text(free)} is free. {remedy}")
 
 
@@ -96,11 +96,11 @@ def _text(path: Path) -> str:
 @contextmanager
 def shared_results() -> Iterator[None]:
     """Let `computed_once` cache its results until the end of the block."""
-    token = _kept.set(OrderedDict())
+    token = _cache.set(OrderedDict())
     try:
         yield
     finally:
-        _kept.reset(token)
+        _cache.reset(token)
 
 
 def computed_once(compute: Callable[..., T], X: Any, *options: Any) -> T:
@@ -109,16 +109,16 @@ def computed_once(compute: Callable[..., T], X: Any, *options: Any) -> T:
     Callers share the result and must not change it. The digest of `X`, an array or a
     sparse matrix in CSR format, costs O(n d): `compute` should take much longer.
     """
-    kept = _kept.get()
-    if kept is None:
+    cache = _cache.get()
+    if cache is None:
         return compute(X, *options)
     digest = hashlib.sha256()
     for part in (X.data, X.indices, X.indptr) if issparse(X) else (X,):
         digest.update(np.ascontiguousarray(part).data)
     key = (compute, digest.digest(), X.shape, X.dtype.str, options)
-    if key not in kept:
-        kept[key] = compute(X, *options)
-        if len(kept) > MOST_KEPT:
-            kept.popitem(last=False)
-    kept.move_to_end(key)
-    return kept[key]  # type: ignore[no-any-return]
+    if key not in cache:
+        cache[key] = compute(X, *options)
+        if len(cache) > MAX_CACHED:
+            cache.popitem(last=False)
+    cache.move_to_end(key)
+    return cache[key]  # type: ignore[no-any-return]

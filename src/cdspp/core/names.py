@@ -13,7 +13,7 @@ REAL = "real"  # the original source
 ALONE = "none"  # no source: the labelled target rows take its place
 MATCHED = "none-matched"  # labelled target rows, repeated to the source's class sizes
 WITHOUT_SOURCE = ALONE, MATCHED
-SWAPPED = "swapped-classes"  # no control with two classes: a mirror image
+SWAPPED = "swapped-classes"  # with two classes no control, but a mirror image
 CLASS_NOISE = "class-noise"  # noise around one random centre per class
 # These act only on the bridge; source and target are unchanged.
 BRIDGE_STATES = SHUFFLED_COLUMNS, SHUFFLED_PAIRS = "shuffled-columns", "shuffled-pairs"
@@ -28,15 +28,15 @@ LABELS = "labels"  # parameter of a curve: labelled target samples per class
 REFERENCE, BASELINE = "reference", "baseline"
 
 # Encodings of text and dates in tables; by default, both are errors.
-CATEGORIES = ERROR, ONE_HOT, _ = ("error", "one-hot", "frequency")
-DATES = ERROR, _, PARTS = ("error", "number", "parts")
+ERROR, ONE_HOT, PARTS = "error", "one-hot", "parts"
+CATEGORIES, DATES = (ERROR, ONE_HOT, "frequency"), (ERROR, "number", PARTS)
 SKRUB = "skrub"
 VECTORISERS = (SKRUB,)  # libraries that encode text and dates
 # Scalings of features before a method receives them.
 SCALES = NO_SCALE, UNIT, STANDARDISE, PCA = ("none", "unit", "standardise", "pca")
 STANDARDISE_EACH = "standardise-each"  # each domain on its own, even shared columns
 
-MOST_COMPONENTS = 50  # components kept by the scaling `pca`
+MAX_COMPONENTS = 50  # components kept by the scaling `pca`
 
 UNTRAINED = "random"  # network weights drawn at random
 

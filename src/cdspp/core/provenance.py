@@ -143,7 +143,7 @@ def ids_digest(ids: Iterable[str]) -> str:
 
 
 def data_digest(folder: PathLike) -> str:
-    """Return a digest of the files in a folder, named relative to the package."""
+    """Return a digest of the files in a folder, given by its path in the package."""
     root = Path(__file__).parents[1].joinpath(folder)
     files = sorted(file for file in root.rglob("*") if file.is_file())
     content = [(file.relative_to(root).as_posix(), file_digest(file)) for file in files]
@@ -168,7 +168,7 @@ def _source_file(name: str) -> Path | None:
 
 @cache
 def _origin(package: str) -> list[Path]:
-    """Return the location of a package that is neither installed nor Python's own."""
+    """Return the folders of a package that is neither installed nor Python's own."""
     spec = None if package in sys.stdlib_module_names else find_spec(package)
     places = (spec.submodule_search_locations or [spec.origin or ""]) if spec else []
     return [Path(p).parent for p in places if not INSTALLED & {*Path(p).parts}]

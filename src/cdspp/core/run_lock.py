@@ -35,14 +35,14 @@ ORPHANED_JOBS_NOTE = (
     "Its jobs on a cluster may still run, and would be computed twice: squeue --me "
     "lists them, scancel ends them."
 )
-UNKNOWN = (
+LOCK_NOTE = (
     "This folder is locked by {runs}, which may be active; this machine cannot check. "
     "Once it has ended, run cdspp run -- --unlock, then the same command again."
 )
 
 
 class RunLock(NamedTuple):
-    """A run lock; `host` is missing if it is damaged, `lives` is None if unknown."""
+    """A run lock; `host` is empty if it is damaged, `lives` is None if unknown."""
 
     path: Path
     host: str
@@ -115,7 +115,7 @@ def lock_run(folder: PathLike = FOLDER, code: State | None = None) -> OwnRunLock
             return OwnRunLock(stream, note, Path(name))
     except OSError:  # some file systems lack locks
         has_locks = any(folder.glob(LOCKS))
-        return OwnRunLock(None, UNKNOWN.format(runs=UNKNOWN_RUN) if has_locks else "")
+        return OwnRunLock(None, LOCK_NOTE.format(runs=UNKNOWN_RUN) if has_locks else "")
 
 
 def read_run_locks(folder: PathLike = FOLDER) -> list[RunLock]:
@@ -156,10 +156,10 @@ def code_state() -> State:
     """Return time and size of the files of this package and of modules of the run."""
     folder = f"{Path.cwd()}{os.sep}"
     files = {str(path) for path in Path(__file__).parents[1].rglob("*.py")}
-    for file in _loaded():
+    for file in _loaded_files():
         if file.startswith(folder) and not INSTALLED & {*Path(file).parts}:
             files.add(file)
-    states = {file: _place(file) for file in sorted(files)}
+    states = {file: _file_state(file) for file in sorted(files)}
     return {file: state[:2] for file, state in states.items() if state}
 
 
@@ -184,7 +184,7 @@ def guard_inputs(inputs: Iterable[PathLike]) -> Iterator[dict[str, str]]:
     """Refuse writes in the block once an input has changed; yield their digests."""
     for path in inputs:
         file = os.fspath(path)
-        _inputs[file] = _place(file), file_digest(file)
+        _inputs[file] = _file_state(file), file_digest(file)
     try:
         yield {file: digest for file, (_, digest) in _inputs.items()}
     finally:
@@ -203,7 +203,7 @@ def check_run() -> None:
     A run on another machine counts as active while its run lock exists.
     """
     for file, (start_state, digest) in _inputs.items():
-        state = _place(file)
+        state = _file_state(file)
         if state != start_state and (state is None or file_digest(file) != digest):
             fault = f"{file} was replaced while a job used it"
             end = "so the job ends without a result. Run the study again."
@@ -214,8 +214,8 @@ def check_run() -> None:
     if lock is None or lock.lives is False:
         problem = "the run that started this job has ended"
         raise StaleJobError(f"{problem}, so the job ends without a result.")
-    for file in sorted(_loaded() & _run.code.keys()):
-        start_state = _place(file)
+    for file in sorted(_loaded_files() & _run.code.keys()):
+        start_state = _file_state(file)
         if start_state is None or start_state[:2] != _run.code[file]:
             fault = f"{file} has changed since the run began"
             result = "so it is unknown which code this job used"
@@ -231,7 +231,7 @@ def _remove_stale(folder: Path) -> str:
     names = ", ".join(map(str, runs)) or UNKNOWN_RUN
     all_ended = bool(runs) and all(run.lives is False for run in runs)
     if locks and not all_ended:
-        return UNKNOWN.format(runs=names)
+        return LOCK_NOTE.format(runs=names)
     # A run on another machine may be about to take its locks.
     stale = [r.path for r in runs if r.lives is False or r.started < time.time() - 3600]
     for path in (*locks, *stale):
@@ -240,12 +240,12 @@ def _remove_stale(folder: Path) -> str:
     return f"{note}; existing files are kept." if locks else ""
 
 
-def _loaded() -> set[str]:
+def _loaded_files() -> set[str]:
     modules = list(sys.modules.values())
     return {str(file) for m in modules if (file := getattr(m, "__file__", None))}
 
 
-def _place(file: str) -> tuple[int, int, int, int] | None:
+def _file_state(file: str) -> tuple[int, int, int, int] | None:
     """Return attributes that a replaced file cannot keep; None if it is gone."""
     try:
         status = os.stat(file)

@@ -18,8 +18,8 @@ from cdspp.core.wording import counted
 
 __all__ = ["Scaling", "fit_scaling"]
 
-LARGEST_GRAM = 5000
-FIRST_GUESS = 64
+MAX_GRAM_SIZE = 5000
+INITIAL_COUNT = 64
 
 
 @storable
@@ -67,7 +67,7 @@ def principal_components(
         X, shift = X - mean, np.zeros_like(mean)
     centred = _Centred(X, shift)
     count = centred.side if n_components is None else min(n_components, centred.side)
-    if centred.side <= LARGEST_GRAM:
+    if centred.side <= MAX_GRAM_SIZE:
         positions = [centred.side - count, centred.side - 1]
         values, vectors = scipy.linalg.eigh(
             centred.gram(), subset_by_index=positions, check_finite=False
@@ -130,7 +130,7 @@ def _lanczos(
     centred: _Centred, n_components: int | None, energy: float | None
 ) -> tuple[np.ndarray, np.ndarray]:
     """Compute leading vectors, doubling their number until they hold the energy."""
-    shape, count = (centred.side, centred.side), n_components or FIRST_GUESS
+    shape, count = (centred.side, centred.side), n_components or INITIAL_COUNT
     operator = LinearOperator(shape, matvec=centred.apply, dtype=np.float64)
     # Centring would map a vector of ones to zero.
     start_vector = np.random.default_rng(0).standard_normal(centred.side)
@@ -225,7 +225,7 @@ def fit_scaling(kind: str, X: Any) -> Scaling:
         return Scaling(kind, X.shape[1], means=X.mean(axis=0), factors=factors)
     if kind == names.PCA:
         try:
-            components = principal_components(X, min(names.MOST_COMPONENTS, *X.shape))
+            components = principal_components(X, min(names.MAX_COMPONENTS, *X.shape))
         except DataError as error:
             raise DataError(f"scale: pca: {error}") from error
         return Scaling(kind, X.shape[1], components=components)

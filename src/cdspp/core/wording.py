@@ -7,7 +7,7 @@ from collections.abc import Collection, Sequence
 from cdspp.core.names import AVERAGE, MATCHED, SOURCE_STATES
 
 DASH = "–"
-# Unicode categories of letters that no font draws and no SVG file may contain.
+# Unicode categories of characters that no font draws and no SVG file may contain.
 _UNSEEN = {"Cc", "Cn", "Cs", "Zl", "Zp"}
 STATE_TITLES = {state: state.replace("-", " ") for state in SOURCE_STATES}
 STATE_TITLES[MATCHED] = "none-matched"
@@ -80,7 +80,7 @@ def aligned(grid: Sequence[Sequence[str]], left: Collection[int] = (0,)) -> list
 
 
 def escape_invisible(text: str) -> str:
-    """Return a text on one line, with invisible letters escaped as in Python."""
+    """Return a text on one line, with invisible characters escaped as in Python."""
     return "".join(
         ascii(letter)[1:-1] if unicodedata.category(letter) in _UNSEEN else letter
         for letter in text.strip()

@@ -9,8 +9,8 @@ import yaml
 from cdspp.core.errors import ConfigError
 from cdspp.core.names import PathLike
 
-# A few lines with anchors can make gigabytes; the largest study file has 2000 values.
-MOST_VALUES = 1_000_000
+# A few lines with anchors can make gigabytes; the catalogue has under 3000 values.
+MAX_VALUES = 1_000_000
 
 
 def read_yaml(path: PathLike) -> Any:
@@ -18,8 +18,8 @@ def read_yaml(path: PathLike) -> Any:
     try:
         loader = yaml.SafeLoader(Path(path).read_text(encoding="utf-8"))
         node = loader.get_single_node()
-        if _n_values(node, {}) > MOST_VALUES:
-            raise ConfigError(f"{path}: anchors expand to over {MOST_VALUES} values.")
+        if _n_values(node, {}) > MAX_VALUES:
+            raise ConfigError(f"{path}: anchors expand to over {MAX_VALUES} values.")
         return None if node is None else loader.construct_document(node)
     except UnicodeDecodeError as error:
         raise ConfigError(f"{path}: not a text file in UTF-8 ({error}).") from error
@@ -49,7 +49,7 @@ def _n_values(node: yaml.Node | None, counts: dict[int, int]) -> int:
     if not isinstance(node, yaml.CollectionNode):
         return 1
     if id(node) not in counts:
-        counts[id(node)] = MOST_VALUES  # until counted: an anchor may contain itself
+        counts[id(node)] = MAX_VALUES  # until counted: an anchor may contain itself
         children = node.value
         if isinstance(node, yaml.MappingNode):
             lines: dict[tuple[str, str], int] = {}

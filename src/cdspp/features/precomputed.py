@@ -19,7 +19,7 @@ from scipy.sparse import issparse
 
 from cdspp.core.discovery import did_you_mean
 from cdspp.core.errors import DataError
-from cdspp.core.files import BROKEN
+from cdspp.core.files import READ_ERRORS
 from cdspp.core.linalg import require_finite
 from cdspp.core.provenance import file_digest
 from cdspp.datasets.base import ROWS_NAME
@@ -105,7 +105,7 @@ class TableColumns(Extractor):
         try:
             with np.load(path, allow_pickle=False) as archive:
                 return archive["X"][list(positions)], archive["features"]
-        except BROKEN as error:
+        except READ_ERRORS as error:
             message = f"{path}: not the rows of the table ({error})"
             raise DataError(f"{message}. Delete it and run again.") from error
 

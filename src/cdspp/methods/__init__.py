@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 # An environment variable, so that the jobs of a study know its external methods.
 VARIABLE = "CDSPP_METHODS"
 
-_passed: dict[str, type[HeterogeneousClassifier]] = {}
+_registered: dict[str, type[HeterogeneousClassifier]] = {}
 
 
 def _external() -> Mapping[str, Mapping[str, Any]]:
@@ -30,8 +30,8 @@ def register_external(methods: Mapping[str, Mapping[str, Any]]) -> None:
     os.environ[VARIABLE] = json.dumps(methods)
 
 
-def name_of(method: Any) -> str:
-    """Register a class or an instance; return its name, or the name passed.
+def register_method(method: Any) -> str:
+    """Register a class or an instance, and return its name; return a name as it is.
 
     ConfigError: it lacks ``fit(X, y, *, source=)``.
     """
@@ -40,13 +40,13 @@ def name_of(method: Any) -> str:
     from cdspp.methods.external import wrap_object
 
     name, wrapped = wrap_object(method)
-    if inspect.isclass(method) and is_own(method):
+    if inspect.isclass(method) and is_builtin(method):
         return estimators()[method.__name__]
-    _passed[name] = wrapped
+    _registered[name] = wrapped
     return name
 
 
-def is_own(cls: type) -> bool:
+def is_builtin(cls: type) -> bool:
     """Return whether a class is a built-in method of cdspp."""
     name = estimators().get(cls.__name__)
     return name is not None and method_class(name) is cls
@@ -72,8 +72,8 @@ def method_class(name: str) -> type[HeterogeneousClassifier]:
 
     ConfigError: there is no such method, or it lacks a required part.
     """
-    if name in _passed:
-        return _passed[name]
+    if name in _registered:
+        return _registered[name]
     external = {} if name in discovery.find_identifiers(__name__) else _external()
     if name in external or ":" in name:
         from cdspp.methods.external import ExternalMethod, wrap_class

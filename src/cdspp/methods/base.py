@@ -101,11 +101,11 @@ class HeterogeneousClassifier(ClassifierMixin, BaseEstimator):
     transduction_ : ndarray of shape (n_target,)
         Labels of all target rows of the fit, given and predicted.
     history_ : list of Iteration
-        One entry per iteration, the last being the result; one without iterations.
+        One entry per iteration, or a single one; the last is the result.
     n_iter_, n_features_in_ : int
         Number of iterations; number of target features.
     collapsed_ : str
-        Why the fit is useless; empty if it is not: "diverged" (the objective has no
+        Kind of a degenerate fit, or empty: "diverged" (the objective has no
         minimum), "no pseudo-label" (self-training adopts none), "one class" (the method
         predicts one class for nearly all unlabelled rows) or "parallel rows" (the rows
         of a domain have nearly one direction, and the method does not centre them).
@@ -120,7 +120,7 @@ class HeterogeneousClassifier(ClassifierMixin, BaseEstimator):
     needs_pot: ClassVar[bool] = False
     uses_source: ClassVar[bool] = True
     in_compare: ClassVar[bool] = True  # whether `compare` may try it by default
-    without_source_of: ClassVar[str] = ""
+    without_source_of: ClassVar[str] = ""  # identifier of its form with a source
     option_notes: ClassVar[Mapping[str, str]] = {}  # on the curve of an option
     centres_rows: ClassVar[bool] = False  # before it compares their directions
     accepts_sparse: ClassVar[bool] = False  # rows in SciPy's sparse formats, as CSR
@@ -186,7 +186,7 @@ class HeterogeneousClassifier(ClassifierMixin, BaseEstimator):
         """
         self._validate_params()
         original, (X, y_target, labelled) = X, self._validate_target(X, y)
-        sources = self._checked(source) if isinstance(source, list) else [source]
+        sources = self._check_sources(source) if isinstance(source, list) else [source]
         first, *more = sources
         X_source, y_source = self._validate_source(first, X[labelled], y_target)
         others = [self._validate_source(each, X, y_target) for each in more]
@@ -210,7 +210,7 @@ class HeterogeneousClassifier(ClassifierMixin, BaseEstimator):
         )
         warn_of_cost(self, problem)
         self.classes_ = classes
-        self._finish(problem, labelled)
+        self._fit_and_label(problem, labelled)
         rows = {"target": X} | ({"source": X_source} if self.uses_source else {})
         rows |= {f"source {k}": Z for k, (Z, _) in enumerate(others, 2)}
         self.collapsed_, sentence = self._find_collapse(
@@ -248,19 +248,19 @@ class HeterogeneousClassifier(ClassifierMixin, BaseEstimator):
         return labelled_accuracy(self, X, y, sample_weight)
 
     def _read_rows(
-        self, X: Any, what: str = "X", *, of_source: bool = False, reset: bool = False
+        self, X: Any, name: str = "X", *, of_source: bool = False, reset: bool = False
     ) -> Any:
         """Return validated rows."""
         if hasattr(X, "obs") and hasattr(X, "X"):
             raise TypeError(
-                f"{what} is an {type(X).__name__} object, expected rows of numbers. "
+                f"{name} is an {type(X).__name__} object, expected rows of numbers. "
                 "Pass its to_df(), or its X, and labels such as obs['kind']."
             )
         form = "csr" if self.accepts_sparse else False
         checks: dict[str, Any] = {"dtype": self._row_type, "accept_sparse": form}
-        with number_errors(X, what):
+        with number_errors(X, name):
             if of_source:
-                return validation.check_array(X, input_name=what, **checks)
+                return validation.check_array(X, input_name=name, **checks)
             return validation.validate_data(self, X, reset=reset, **checks)
 
     def __sklearn_tags__(self) -> Any:
@@ -269,7 +269,7 @@ class HeterogeneousClassifier(ClassifierMixin, BaseEstimator):
         tags.input_tags.sparse = self.accepts_sparse
         return tags
 
-    def _finish(self, problem: Problem, labelled: NDArray[np.bool_]) -> None:
+    def _fit_and_label(self, problem: Problem, labelled: NDArray[np.bool_]) -> None:
         """Fit, and turn the iterations' class codes into labels."""
         iterations = self._fit_problem(problem)
         iterations = iterations or [self._single_iteration(problem.X_unlabelled)]
@@ -310,7 +310,7 @@ class HeterogeneousClassifier(ClassifierMixin, BaseEstimator):
             warnings.warn(text, LabelWarning, stacklevel=3)
         return rows, labels, labelled
 
-    def _checked(self, sources: list[SourceDomain]) -> list[SourceDomain]:
+    def _check_sources(self, sources: list[SourceDomain]) -> list[SourceDomain]:
         """Return the sources; ValueError if the method accepts fewer."""
         name = type(self).__name__
         if not sources:
@@ -351,8 +351,8 @@ class HeterogeneousClassifier(ClassifierMixin, BaseEstimator):
     ) -> Bridge:
         """Return the bridge between the domains."""
         if source is None:
-            every = np.arange(domains[1].shape[1])
-            return Bridge(every, every, one_domain=True)
+            columns = np.arange(domains[1].shape[1])
+            return Bridge(columns, columns, one_domain=True)
         form = "csr" if self.accepts_sparse else False
         check = partial(validation.check_array, dtype=np.float64, accept_sparse=form)
         bridged = source.with_bridges(self.bridges)
@@ -390,12 +390,12 @@ class TransductiveClassifier(HeterogeneousClassifier):
 
     transductive = True
 
-    def _finish(self, problem: Problem, labelled: NDArray[np.bool_]) -> None:
-        super()._finish(problem, labelled)
+    def _fit_and_label(self, problem: Problem, labelled: NDArray[np.bool_]) -> None:
+        super()._fit_and_label(problem, labelled)
         codes = np.searchsorted(self.classes_, self.history_[-1].prediction)
-        known = [*codes.tolist(), *problem.y_labelled.tolist()]
+        all_codes = [*codes.tolist(), *problem.y_labelled.tolist()]
         keys = [*row_keys(problem.X_unlabelled), *row_keys(problem.X_labelled)]
-        self._codes = dict(zip(keys, known, strict=True))
+        self._codes = dict(zip(keys, all_codes, strict=True))
 
     def _predict_codes(self, X: Float) -> tuple[Int, Float | None]:
         codes = [self._codes.get(key) for key in row_keys(X)]

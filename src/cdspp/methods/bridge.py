@@ -22,18 +22,18 @@ SAME_NAMES = "same-names"
 SHARED, PAIRS = "shared_columns", "paired_rows"  # as in `bridges` of a method
 SIDES = "source", "target"
 # Spreads of a quantity in the same unit rarely differ by more, but cm and mm do.
-SPREADS_APART = 5.0
-FEWEST_ROWS = 10
+MAX_SPREAD_RATIO = 5.0
+MIN_ROWS = 10
 
-Places = NDArray[np.intp]
+Positions = NDArray[np.intp]
 
 
 @dataclass(frozen=True, eq=False)
 class Bridge:
     """The validated bridge of a problem: positions of shared columns, paired rows."""
 
-    source: Places
-    target: Places
+    source: Positions
+    target: Positions
     pairs_source: Any = None  # dense or CSR
     pairs_target: Any = None
     one_domain: bool = False  # whether the target serves as its own source
@@ -55,12 +55,12 @@ class Bridge:
 
 
 def check_bridge(shared_columns: Any, paired_rows: Any) -> None:
-    """Raise ValueError if a bridge is malformed, as far as a source alone can show."""
+    """Raise ValueError if a bridge is malformed, as far as its source shows."""
     if shared_columns is not None and (sides := _sides(shared_columns)):
         for side, columns in zip(SIDES, sides, strict=True):
-            if twice := [column for column, n in Counter(columns).items() if n > 1]:
+            if repeats := [column for column, n in Counter(columns).items() if n > 1]:
                 raise ValueError(
-                    f"shared_columns: the {side} column {twice[0]!r} is given twice. "
+                    f"shared_columns: the {side} column {repeats[0]!r} is given twice. "
                     "Pair each column at most once."
                 )
     if paired_rows is None:
@@ -98,13 +98,13 @@ def read_bridge(
     `domains` are the validated rows of source and target, `originals` the rows as
     passed, whose columns may have names; `check_rows` validates paired rows.
     """
-    places = _shared_places(source.shared_columns, domains, originals)
-    if text := spread_text(domains, places, [*map(column_names, originals)]):
+    positions = _shared_positions(source.shared_columns, domains, originals)
+    if text := spread_text(domains, positions, [*map(column_names, originals)]):
         warnings.warn(f"{text}.", UnitWarning, stacklevel=4)
     if source.paired_rows is None or not (n_pairs := n_rows(source.paired_rows[0])):
-        return Bridge(*places)
+        return Bridge(*positions)
     parts: list[Any] = []
-    apart = np.ones(n_pairs, dtype=bool)
+    is_distinct = np.ones(n_pairs, dtype=bool)
     sides = zip(SIDES, source.paired_rows, domains, originals, strict=True)
     for side, rows, X, frame in sides:
         names, own = column_names(frame), column_names(rows)
@@ -120,14 +120,14 @@ def read_bridge(
                 f"{counted(checked.shape[1], 'column')}, expected {X.shape[1]}."
             )
         parts.append(checked)
-        apart &= _distinct_pairs(side, checked, X)
-    if not apart.any():
+        is_distinct &= _distinct_pairs(side, checked, X)
+    if not is_distinct.any():
         raise ValueError(
             f"paired_rows: all of {counted(n_pairs, 'pair')} equal a row of the source "
             "or of the target, but paired objects must not be in either domain. Remove "
             "these rows from both domains, or give other pairs."
         )
-    return Bridge(*places, *(part[apart] for part in parts))
+    return Bridge(*positions, *(part[is_distinct] for part in parts))
 
 
 def _sides(shared_columns: Any) -> tuple[list[Any], list[Any]] | None:
@@ -152,9 +152,9 @@ def column_names(frame: Any) -> list[str] | None:
     return None if columns is None else [str(name) for name in columns]
 
 
-def _shared_places(
+def _shared_positions(
     shared_columns: Any, domains: tuple[Any, Any], originals: tuple[Any, Any]
-) -> tuple[Places, Places]:
+) -> tuple[Positions, Positions]:
     names = column_names(originals[0]), column_names(originals[1])
     sides = ([], []) if shared_columns is None else _sides(shared_columns)
     if sides is None:
@@ -163,8 +163,8 @@ def _shared_places(
                 f"shared_columns={SAME_NAMES!r} needs data frames on both sides, whose "
                 "columns have names. Give pairs of column numbers instead."
             )
-        theirs = set(names[1])
-        in_both = [name for name in names[0] if name in theirs]
+        target_names = set(names[1])
+        in_both = [name for name in names[0] if name in target_names]
         sides = in_both, in_both
         if not in_both:
             raise ValueError(
@@ -172,18 +172,18 @@ def _shared_places(
                 "pairs (source column, target column), or None."
             )
     widths = [X.shape[1] for X in domains]
-    source, target = map(_places, sides, SIDES, names, widths)
+    source, target = map(_positions, sides, SIDES, names, widths)
     return source, target
 
 
-def _places(
+def _positions(
     columns: Sequence[Any], side: str, names: Sequence[str] | None, width: int
-) -> Places:
+) -> Positions:
     """Return the positions of columns given by number or by name."""
-    by_name = {name: place for place, name in enumerate(names or ())}
+    by_name = {name: position for position, name in enumerate(names or ())}
     repeated = {name for name, n in Counter(names or ()).items() if n > 1}
 
-    def place(column: Any) -> int:
+    def position(column: Any) -> int:
         if isinstance(column, Integral) and not isinstance(column, bool):
             if 0 <= int(column) < width:
                 return int(column)
@@ -198,20 +198,20 @@ def _places(
             fault = f"no column {column!r}{did_you_mean(column, names)}"
         raise ValueError(f"shared_columns: the {side} has {fault}")
 
-    places = [place(column) for column in columns]
-    if len(set(places)) < len(places):
+    positions = [position(column) for column in columns]
+    if len(set(positions)) < len(positions):
         raise ValueError(
             f"shared_columns: a {side} column is given twice, by number and by name."
         )
-    return np.array(places, dtype=np.intp)
+    return np.array(positions, dtype=np.intp)
 
 
 def _distinct_pairs(side: str, pairs: Any, X: Any) -> NDArray[np.bool_]:
     """Return a mask of paired rows that differ from all rows of their domain."""
     keys = list(row_keys(pairs))
     pair_keys = set(filter(None, keys))
-    met = {key for key in row_keys(X) if key in pair_keys}
-    distinct = np.array([key not in met for key in keys])
+    keys_in_domain = {key for key in row_keys(X) if key in pair_keys}
+    distinct = np.array([key not in keys_in_domain for key in keys])
     if not distinct.all():
         matching = f"{np.sum(~distinct)} of {counted(len(distinct), 'pair')}"
         warnings.warn(
@@ -229,8 +229,8 @@ def row_keys(X: Any) -> Iterator[bytes]:
     if issparse(X):
         X = X.tocsr().sorted_indices()
         for start, stop in zip(X.indptr[:-1], X.indptr[1:], strict=True):
-            places = X.indices[start:stop].astype(np.int64)
-            yield places.tobytes() + X.data[start:stop].tobytes()
+            positions = X.indices[start:stop].astype(np.int64)
+            yield positions.tobytes() + X.data[start:stop].tobytes()
         return
     for row in X:
         yield (row + 0.0).tobytes() if row.any() else b""  # -0.0 is 0.0
@@ -238,20 +238,20 @@ def row_keys(X: Any) -> Iterator[bytes]:
 
 def spread_text(
     domains: tuple[Any, Any],
-    places: tuple[Places, Places],
+    positions: tuple[Positions, Positions],
     names: Sequence[Sequence[str] | None],
 ) -> str:
     """Return a note on shared columns with probably different units; else empty."""
-    if min(X.shape[0] for X in domains) < FEWEST_ROWS or not len(places[0]):
+    if min(X.shape[0] for X in domains) < MIN_ROWS or not len(positions[0]):
         return ""
-    spreads = [_spread(X[:, at]) for X, at in zip(domains, places, strict=True)]
+    spreads = [_spread(X[:, at]) for X, at in zip(domains, positions, strict=True)]
     low, high = np.minimum(*spreads), np.maximum(*spreads)
-    apart = np.flatnonzero((low > 0) & (high > SPREADS_APART * low))
-    if not len(apart):
+    differing = np.flatnonzero((low > 0) & (high > MAX_SPREAD_RATIO * low))
+    if not len(differing):
         return ""
 
-    def described(side: int, k: int) -> str:
-        column, columns = places[side][k], names[side]
+    def describe(side: int, k: int) -> str:
+        column, columns = positions[side][k], names[side]
         values = domains[side][:, [column]]
         median = np.median(dense(values))
         return (
@@ -259,17 +259,17 @@ def spread_text(
             f"{median:.3g}, spread {spreads[side][k]:.3g}"
         )
 
-    shown = "; ".join(f"{described(0, k)}, {described(1, k)}" for k in apart[:3])
+    shown = "; ".join(f"{describe(0, k)}, {describe(1, k)}" for k in differing[:3])
     return (
-        f"{len(apart)} of {counted(len(low), 'shared column')} differ in spread by "
-        f"more than a factor of {SPREADS_APART:.0f} ({shown}). Equal names need not "
+        f"{len(differing)} of {counted(len(low), 'shared column')} differ in spread by "
+        f"more than a factor of {MAX_SPREAD_RATIO:.0f} ({shown}). Equal names need not "
         "mean equal units: convert them, standardise each domain by itself, or do not "
         "share them"
     )
 
 
 def _spread(X: Any) -> np.ndarray:
-    """Return the spread of each column, for sparse rows that of values about zero."""
+    """Return the deviation of each column; of sparse ones, the root mean square."""
     with np.errstate(over="ignore", invalid="ignore"):  # may be infinite or NaN
         if not issparse(X):
             return np.asarray(X.std(axis=0))

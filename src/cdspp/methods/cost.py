@@ -72,8 +72,8 @@ def fit_cost(
     accepted = defaults_of(method.cost)
     chosen = {name: value for name, value in options.items() if name in accepted}
     seconds, megabytes = method.cost(size, **chosen)
-    usual = defaults_of(method).get("max_iter")
-    share = options.get("max_iter", usual) / usual if usual else 1.0
+    default = defaults_of(method).get("max_iter")
+    share = options.get("max_iter", default) / default if default else 1.0
     if not with_data:
         return Cost(share * seconds, megabytes)
     values: float = size.n_source * size.d_source + size.n_target * size.d_target

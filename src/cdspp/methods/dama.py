@@ -106,7 +106,7 @@ class DAMASup(SubspaceRecogniser):
     display_name = "DAMA_sup"
     supervised = True
     several_sources = True
-    # For the cost: shares of unlabelled rows in use, and of those used as labelled.
+    # For the cost of each fit: shares of unlabelled rows in use, and pseudo-labelled.
     _shares: ClassVar[tuple[tuple[float, float], ...]] = ((0.0, 0.0),)
 
     _parameter_constraints = SubspaceRecogniser._parameter_constraints | {
@@ -159,16 +159,15 @@ class DAMASup(SubspaceRecogniser):
         self.projection_source_ = one_or_list(of_sources)
         labelled = [*(source.X for source in sources), target.X[target.labelled]]
         Z = np.vstack([X @ P for X, P in zip(labelled, projections, strict=True)])
-        y = np.concatenate([*(source.codes for source in sources), target.known])
+        y = np.concatenate([*(s.codes for s in sources), target.labelled_codes])
         self._recogniser = SubspaceClassifier.fit(Z, y, Z.mean(axis=0), n_classes)
 
 
 class DAMA(DAMASup):
     """Semi-supervised manifold alignment (DAMA).
 
-    Like `DAMASup`, which has parameters, attributes, reference and example, but with
-    unlabelled rows in the target's neighbour graph. The classifier only uses labelled
-    rows.
+    Like `DAMASup`, which documents parameters and attributes, but with unlabelled rows
+    in the target's neighbour graph. The classifier only uses labelled rows.
 
     Notes
     -----
@@ -287,7 +286,7 @@ class Domain:
         return np.asarray(self.rows.T @ (L @ self.rows))
 
     @property
-    def known(self) -> Int:
+    def labelled_codes(self) -> Int:
         """Class codes of the labelled rows."""
         return self.codes[self.labelled]
 
@@ -318,11 +317,13 @@ def align(
     span of the rows: the size r is the sum of ``min(n, d)`` over the domains. With few
     labelled rows m, it is solved in their span, where m^3 replaces most of r^3.
     """
-    sizes = counts(np.concatenate([domain.known for domain in domains]), n_classes)
-    by_domain = [class_sums(d.rows[d.labelled], d.known, n_classes) for d in domains]
+    sizes = counts(np.concatenate([d.labelled_codes for d in domains]), n_classes)
+    by_domain = [
+        class_sums(d.rows[d.labelled], d.labelled_codes, n_classes) for d in domains
+    ]
     sums = np.hstack(by_domain).T  # instead of any class matrix of size n x n
     # The Laplacian of pairs of the same class is ``diag(class size) - Y Y^T``.
-    blocks = (mu * part.geometry + part.scatter(sizes[part.known]) for part in domains)
+    blocks = (mu * d.geometry + d.scatter(sizes[d.labelled_codes]) for d in domains)
     similar = np.asfortranarray(linalg.block_diag(*blocks))
     similar = linalg.blas.dsyrk(-1.0, sums, beta=1.0, c=similar, overwrite_c=1)
     size = len(similar)
@@ -349,8 +350,8 @@ def _solve_by_coordinates(
     domains: Sequence[Domain], sizes: Float, sums: Float, similar: Float, rank: int
 ) -> tuple[Float, Float]:
     """Return the largest eigenvalues, ascending, and their vectors."""
-    # That of pairs of different classes is ``diag(n of others) - 1 1^T + Y Y^T``.
-    blocks = (domain.scatter(sizes.sum() - sizes[domain.known]) for domain in domains)
+    # The Laplacian of different classes is ``diag(n of others) - 1 1^T + Y Y^T``.
+    blocks = (d.scatter(sizes.sum() - sizes[d.labelled_codes]) for d in domains)
     different = np.asfortranarray(linalg.block_diag(*blocks))
     different = linalg.blas.dsyrk(1.0, sums, beta=1.0, c=different, overwrite_c=1)
     total = sums.sum(axis=1, keepdims=True)
@@ -369,7 +370,7 @@ def _solve_by_coordinates(
 def _solve_by_rows(
     domains: Sequence[Domain], sizes: Float, sums: Float, similar: Float, rank: int
 ) -> tuple[Float, Float]:
-    """Return the same from an eigenproblem of the size of the labelled rows.
+    """Return the same as `_solve_by_coordinates`, by a problem in the labelled rows.
 
     Let ``F^T F`` be the left matrix and ``U^T U`` the right one. The eigenproblem is
     that of ``V^T V`` with ``V = U^{-T} F^T``, whose eigenvectors w give ``U^{-1} V w``.
@@ -382,8 +383,8 @@ def _solve_by_rows(
     means = by_class / np.maximum(sizes, 1.0)[:, None]
     within, between = np.sqrt(total - sizes), np.sqrt(total)
     shifts = between * (means - by_class.sum(axis=0) / total) - within[:, None] * means
-    rows = [within[d.known, None] * d.rows[d.labelled] for d in domains]
-    codes = np.concatenate([domain.known for domain in domains])
+    rows = [within[d.labelled_codes, None] * d.rows[d.labelled] for d in domains]
+    codes = np.concatenate([domain.labelled_codes for domain in domains])
     F = np.asarray(shifts[codes] + linalg.block_diag(*rows))
     V = linalg.solve_triangular(U, F.T, trans=1, overwrite_b=True, check_finite=False)
     n = len(F)

@@ -25,9 +25,9 @@ class ExternalMethod:
     """An external method, as a study describes it."""
 
     place: str  #: ``module:Class``
-    display_name: str = ""  #: In tables and figures, by default the class's.
-    kind: str = ""  #: ``target-only``, as all of scikit-learn, or ``predictions``.
-    seconds: float = 0.5  #: Of a fit, as expected.
+    display_name: str = ""  #: Name in tables; by default the class's.
+    kind: str = ""  #: ``target-only``, as scikit-learn's, or ``predictions``.
+    seconds: float = 0.5  #: Expected seconds of a fit.
     states: bool = False  #: Whether there are predictions in other source states.
     #: Class paths of transformers that rows go through first.
     preprocessing: tuple[str, ...] = ()
@@ -46,7 +46,7 @@ class ExternalClassifier(base.HeterogeneousClassifier):
     preprocessing: ClassVar[tuple[str, ...]] = ()
 
     def _fit_problem(self, problem: Problem) -> list[Iteration]:
-        self.model_ = model = self.wrapped_class(**_built(self.get_params(deep=False)))
+        self.model_ = model = self.wrapped_class(**_build(self.get_params(deep=False)))
         if self.preprocessing:
             transformers = [load_class(place)() for place in self.preprocessing]
             self.model_ = make_pipeline(*transformers, model)
@@ -135,7 +135,7 @@ def _as_method(
             attrs["__init__"] = _constructor(cls, options, lambda m, kw: init(m, **kw))
         return type(cls.__name__, (cls,), attrs)
     target_only = method.kind == TARGET_KIND or cls.__module__.startswith("sklearn.")
-    _check_offers(method.place, cls, target_only)
+    _check_fit_signature(method.place, cls, target_only)
     attrs["wrapped_class"], attrs["uses_source"] = cls, not target_only
     attrs["preprocessing"] = method.preprocessing
     # These take -1 for an unlabelled row; to other classifiers, -1 is a class.
@@ -148,7 +148,7 @@ def _as_method(
     return type(cls.__name__, (parent,), attrs)
 
 
-def _check_offers(place: str, cls: type, target_only: bool) -> None:
+def _check_fit_signature(place: str, cls: type, target_only: bool) -> None:
     """Refuse a class whose `fit` takes no source, unless it is target-only."""
     fit = getattr(cls, "fit", None)
     parameters = inspect.signature(fit).parameters.values() if callable(fit) else ()
@@ -186,13 +186,13 @@ def _constructor(
     return __init__
 
 
-def _built(options: Mapping[str, Any]) -> dict[str, Any]:
+def _build(options: Mapping[str, Any]) -> dict[str, Any]:
     """Build each option that is a model: ``{class: ..., options: {...}}``."""
     built = dict(options)
     for name, value in options.items():
         nested = isinstance(value, Mapping) and "class" in value
         if nested and not set(value) - {"class", "options"}:
-            built[name] = load_class(value["class"])(**_built(value.get("options", {})))
+            built[name] = load_class(value["class"])(**_build(value.get("options", {})))
     return built
 
 

@@ -53,25 +53,25 @@ class JointMachine(CommonSpaceMethod, base.ConfidentClassifier):
     def _fit_problem(self, problem: Problem) -> list[Iteration]:
         assert problem.bridge is not None
         self._build(problem, problem.bridge)
-        parts = self._prepare(problem)
-        X_unlabelled, n_source = parts.X_unlabelled, len(parts.y_source)
+        prepared = self._prepare(problem)
+        unlabelled, n_source = prepared.X_unlabelled, len(prepared.y_source)
 
         def fit_predict(selected: Int, codes: Int) -> Iteration:
-            X = stacked([parts.X_source, parts.X_labelled, X_unlabelled[selected]])
+            X = stacked([prepared.X_source, prepared.X_labelled, unlabelled[selected]])
             n_target = X.shape[0] - n_source
             weights = np.ones(X.shape[0])
             weights[n_source:] = max(0.25 * n_source, n_target) / n_target
-            y = np.concatenate([parts.y_source, parts.y_labelled, codes])
-            self._machine = self._fit_machine(X, y, weights, parts)
-            probabilities = self._machine.probabilities(X_unlabelled)
+            y = np.concatenate([prepared.y_source, prepared.y_labelled, codes])
+            self._machine = self._fit_machine(X, y, weights, prepared)
+            probabilities = self._machine.probabilities(unlabelled)
             return Iteration(1, *self._most_probable(probabilities))
 
         return selective_pseudo_labelling(fit_predict, self.max_iter)
 
     def _fit_machine(
-        self, X: Any, codes: Int, weights: Float, parts: Problem
+        self, X: Any, codes: Int, weights: Float, prepared: Problem
     ) -> LinearMachine:
-        return LinearMachine.fit(X, codes, parts.n_classes, self.C, weights)
+        return LinearMachine.fit(X, codes, prepared.n_classes, self.C, weights)
 
     def _probabilities(self, X: Any) -> Float:
         return self._machine.probabilities(self._prepare_target(X))
@@ -169,8 +169,8 @@ class SharedColumnsPlus(SharedColumns):
 
     `SharedColumns` with two additions: the machine also uses the other columns of the
     target, which are zero in the source, and it is fitted `max_iter` times. After
-    iteration k, the share ``k / max_iter`` of its predictions, the most confident of
-    each class, become labels. A class in only one domain: as in `SharedColumns`.
+    iteration k, the share ``k / max_iter`` of its predictions, the most confident per
+    class, become labels. A class in only one domain is treated as in `SharedColumns`.
 
     Parameters
     ----------
@@ -240,7 +240,7 @@ class EasyAdaptPlus(EasyAdapt):
     Cost as for `SharedColumns`, with twice the unlabelled rows. The mapping, and equal
     weights of all rows, are the paper's; the squared loss and `C` are those of
     `EasyAdapt`; one machine per class, and own columns, are this package's. Neither the
-    authors' code nor their reviews were found, so tests compare with a naive version. A
+    authors' code nor their data were found, so tests compare with a naive version. A
     class in only one domain is treated as in `SharedColumns`.
 
     References
@@ -270,12 +270,12 @@ class EasyAdaptPlus(EasyAdapt):
         return 0.006 + 4e-8 * size.n_classes * values, megabytes
 
     def _fit_machine(
-        self, X: Any, codes: Int, weights: Float, parts: Problem
+        self, X: Any, codes: Int, weights: Float, prepared: Problem
     ) -> LinearMachine:
-        n, m, k = X.shape[0], parts.X_unlabelled.shape[0], len(self.columns_)
-        if not m:
-            return super()._fit_machine(X, codes, weights, parts)
-        shared, target_only = parts.X_unlabelled[:, :k], parts.X_unlabelled[:, 3 * k :]
+        n, k, Z = X.shape[0], len(self.columns_), prepared.X_unlabelled
+        if not (m := Z.shape[0]):
+            return super()._fit_machine(X, codes, weights, prepared)
+        shared, target_only = Z[:, :k], Z[:, 3 * k :]
         differences = row_normalise(
             stacked([_zeros(shared, k), shared, -shared, -target_only], columns=True)
         )
@@ -289,7 +289,7 @@ class EasyAdaptPlus(EasyAdapt):
             signs = np.append(np.where(codes == code, 1, -1), np.repeat([1, -1], m))
             vectors.append(machine.fit(rows, signs, sample_weight=all_weights).coef_[0])
         W = np.ascontiguousarray(np.transpose(vectors))
-        return LinearMachine(W[:-1], W[-1], present, parts.n_classes)
+        return LinearMachine(W[:-1], W[-1], present, prepared.n_classes)
 
 
 # Penalties to try, relative to the mean squared singular value of paired source rows.
@@ -457,13 +457,15 @@ class Procrustes(PairedMap):
     r"""Source rows rotated into the target's space by pairs (Procrustes).
 
     Like `PairedMap`, with the same parameters and attributes, but with an orthogonal
-    map and a penalty of zero. Directions are limited by the span of the pairs and the
-    features of both domains. A class in only one domain is treated as in `PairedMap`:
+    map and a penalty of zero:
 
     .. math::
 
-        \max_W \operatorname{tr} \bigl(W^T P_s^T P_t\bigr) = U V^T
+        \arg\max_W \operatorname{tr} \bigl(W^T P_s^T P_t\bigr) = U V^T
         \quad \text{for} \quad P_s^T P_t = U \Sigma V^T
+
+    Directions are limited by the span of the pairs and the features of both domains. A
+    class in only one domain is treated as in `PairedMap`.
 
     References
     ----------

@@ -66,7 +66,7 @@ def read_labels(y: Any) -> tuple[NDArray[Any], NDArray[np.bool_]]:
 
 
 def _of_one_kind(values: NDArray[Any]) -> NDArray[Any]:
-    """Return labels of an object array in their own type."""
+    """Return labels as an array of their own type; refuse mixtures and the text -1."""
     labels = [as_text(v) if isinstance(v, bytes) else v for v in values.tolist()]
     texts = [isinstance(value, str) for value in labels]
     if any(texts) and not all(texts):

@@ -15,16 +15,16 @@ from cdspp.core.files import Packer, read_parts, unpack, write_parts
 from cdspp.core.names import NO_SCALE, PathLike
 from cdspp.core.scaling import Scaling
 from cdspp.core.version import VERSION
-from cdspp.methods import is_own, method_class
+from cdspp.methods import is_builtin, method_class
 from cdspp.methods.base import HeterogeneousClassifier
 from cdspp.methods.external import class_path
 
 FORMAT, SCHEMA = "cdspp model", 1
-WHAT = "a model that `cdspp fit --model` wrote"
+KIND = "a model that `cdspp fit --model` wrote"
 _ESTIMATOR, _SPARSE = "method", "csr"
 
 
-class UnnamedClass(DataError):
+class MissingClassError(DataError):
     """The file has a model of an external class that the caller did not pass."""
 
 
@@ -64,7 +64,7 @@ def save_model(
     model : HeterogeneousClassifier
         A fitted estimator.
     extras : mapping, optional
-        Further text, numbers, arrays and storable classes to save.
+        Further text, numbers, arrays and storable objects to save.
 
     Raises
     ------
@@ -73,7 +73,7 @@ def save_model(
     """
     check_is_fitted(model)
     check_savable(model)
-    packer = Packer(_take_apart)
+    packer = Packer(_split_object)
     content = {"model": model, "extras": dict(extras or {})}
     tree = packer.pack(content, type(model).__name__)
     head = {"format": FORMAT, "schema": SCHEMA, "version": VERSION}
@@ -100,7 +100,7 @@ def load_model(
     Raises
     ------
     DataError
-        The file is missing, damaged, of another kind or of a later schema; its model
+        The file is missing, damaged, of another kind or of another schema; its model
         has another external class; or ``cdspp fit --scale`` scaled the rows.
     """
     model, extras = read_model(path, class_=class_)
@@ -116,10 +116,10 @@ def load_model(
 def read_model(
     path: PathLike, *, class_: type | None = None
 ) -> tuple[HeterogeneousClassifier, dict[str, Any]]:
-    """Return the model of a file, of any scale, and what else was saved with it."""
-    tree, arrays = read_parts(path, WHAT)
+    """Return the model of a file, of any scale, and the extras saved with it."""
+    tree, arrays = read_parts(path, KIND)
     if not isinstance(tree, dict) or tree.get("format") != FORMAT:
-        raise DataError(f"{path}: not {WHAT}.")
+        raise DataError(f"{path}: not {KIND}.")
     if tree.get("schema") != SCHEMA:
         raise DataError(
             f"{path}: saved by cdspp {tree.get('version')} in schema "
@@ -137,7 +137,7 @@ def read_model(
         model, extras = content["model"], content["extras"]
         _check_model(model, extras, os.path.getsize(path))
     except Exception as error:  # an edited file may cause any error
-        if isinstance(error, UnnamedClass) or out_of_memory(error):
+        if isinstance(error, MissingClassError) or out_of_memory(error):
             raise
         fault = f"damaged model ({short_message(error)}). Fit again."
         raise DataError(f"{path}: {fault}") from error
@@ -152,7 +152,7 @@ def _check_model(
     if not 0 < scaling.n_features <= n_bytes:  # each feature has numbers in the file
         raise ValueError(f"{scaling.n_features} features")
     model._validate_params()
-    if not is_own(type(model)):
+    if not is_builtin(type(model)):
         return
     with np.errstate(all="ignore"), warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -162,7 +162,7 @@ def _check_model(
                 raise ValueError("no label for each row")
 
 
-def _take_apart(value: Any) -> tuple[str, dict[str, Any]] | None:
+def _split_object(value: Any) -> tuple[str, dict[str, Any]] | None:
     """Return key and parts of sparse rows, or options and fitted values of a model."""
     if issparse(value):
         names = ("data", "indices", "indptr")
@@ -173,7 +173,7 @@ def _take_apart(value: Any) -> tuple[str, dict[str, Any]] | None:
     options = value.get_params(deep=False)
     fitted = {k: v for k, v in vars(value).items() if k not in options}
     parts = {"identifier": value.identifier, "options": options, "fitted": fitted}
-    if not is_own(type(value)):
+    if not is_builtin(type(value)):
         parts["class"] = class_path(type(value))
     return _ESTIMATOR, parts
 
@@ -186,7 +186,7 @@ def _class_of(
         return method_class(parts["identifier"])
     class_name = "none" if class_ is None else class_path(class_)
     if class_ is None or class_name != parts["class"]:
-        raise UnnamedClass(
+        raise MissingClassError(
             f"{path}: the model has the external class {parts['class']}, but the class "
             f"given is {class_name}. Import it, and pass it: load_model(path, "
             "class_=...)."

@@ -60,7 +60,7 @@ class PA(base.TransductiveClassifier):
         Number of codings; the first is not in `history_`.
     C : float, default=100.0
         Inverse regularisation of logistic regression.
-    target_axes : {'all', 'labelled'}, default='all'
+    target_axes : {"all", "labelled"}, default="all"
         Target rows whose principal axes reduce a target wider than the source: all
         rows, with zeros if there are too few axes, or only the labelled rows, whose
         axes are followed by the first features, made orthogonal.
@@ -82,8 +82,8 @@ class PA(base.TransductiveClassifier):
     unlabelled rows together; commented-out lines of the code give each its own axes, so
     that the two cannot be compared. The bandwidth of the graph is the mean of all
     distances, not of a random part. The rows must differ in at least two directions,
-    because otherwise there is no dictionary of centred atoms. With barely more than
-    ten, the codes have almost no coefficients and the labels are poor. A class in only
+    because otherwise there is no dictionary of centred atoms. With barely more than ten
+    directions, codes have almost no coefficients and labels are poor. A class in only
     one domain is predicted if that is the target, never if it is the source, whose
     labels are not used. As in the released code, each sample is coded given those
     before it, so that reordering the rows changes 3 % of the labels of the embedded
@@ -154,21 +154,21 @@ class PA(base.TransductiveClassifier):
         if not len(problem.X_unlabelled):
             return []
         X, y, n_source = self._align(problem), problem.y_labelled, len(problem.y_source)
-        n_target, n_known = len(X) - n_source, n_source + len(y)
+        n_target, end = len(X) - n_source, n_source + len(y)
         contrast = np.repeat([1 / n_source, -1 / n_target], [n_source, n_target])
         cap = max(1, min(X.shape[1], self.n_atoms) - CAP_MARGIN)
         weights = self.alpha, self.mu, self.gamma
         coding = CodingProblem(X, heat_kernel_graph(X), contrast, *weights, cap)
-        random = self.random_state
-        if not isinstance(random, np.random.RandomState):
-            random = np.random.default_rng(random)
-        dictionary = random_dictionary(X.shape[1], self.n_atoms, random)
+        rng = self.random_state
+        if not isinstance(rng, np.random.RandomState):
+            rng = np.random.default_rng(rng)
+        dictionary = random_dictionary(X.shape[1], self.n_atoms, rng)
         codes, iterations = coding.code(dictionary), list[Iteration]()
         for iteration in range(1, self.max_iter):
             if iterations:
                 dictionary = fit_dictionary(X, codes)
             codes = coding.code(dictionary, codes)
-            prediction = self._classify(codes[n_source:n_known], y, codes[n_known:])
+            prediction = self._classify(codes[n_source:end], y, codes[end:])
             iterations.append(Iteration(iteration, prediction))
         return iterations
 
@@ -219,9 +219,9 @@ def _complete_basis(axes: Float, width: int) -> Float:
     return np.hstack([axes, extra * column_signs(extra)])
 
 
-def random_dictionary(n_features: int, n_atoms: int, random: Any) -> Float:
+def random_dictionary(n_features: int, n_atoms: int, rng: Any) -> Float:
     """Return uniform atoms, centred and of unit length, (n_features, n_atoms)."""
-    atoms = random.random((n_features, n_atoms)) - 0.5
+    atoms = rng.random((n_features, n_atoms)) - 0.5
     return row_normalise((atoms - atoms.mean(axis=0)).T).T
 
 
@@ -308,7 +308,7 @@ class FeatureSignSearch:
         if info:
             raise MethodFailed("the atoms are linearly dependent; raise mu or alpha")
 
-    def _solved(self, values: Float) -> Float:
+    def _solve_active(self, values: Float) -> Float:
         """Return the inverse on the active set times `values`, zero elsewhere."""
         solved, active = np.zeros(len(values)), self._support
         if len(active):
@@ -321,7 +321,7 @@ class FeatureSignSearch:
         """Return the minimum on the active set with the signs as assumed."""
         if len(self._changes) > MAX_CHANGES:
             self._factorise()
-        return -self._solved(self._linear + self._gamma * self._signs)
+        return -self._solve_active(self._linear + self._gamma * self._signs)
 
     def _activate(self) -> Float | None:
         """Add the steepest inactive coefficient, if possible; return the minimum."""
@@ -333,7 +333,7 @@ class FeatureSignSearch:
         if slopes[entering] < self._gamma:
             return None
         column, sign = self._gram[entering], -np.sign(gradient[entering])
-        vector = self._solved(column)
+        vector = self._solve_active(column)
         # Up to rounding, the Schur complement is at least the shift.
         weight = 1.0 / (self._shift + max(column[entering] - column @ vector, 0.0))
         vector[entering] = -1.0
@@ -362,7 +362,7 @@ class FeatureSignSearch:
         codes += step * direction
         if 0.0 < step < 1.0:  # a coefficient that is zero leaves the active set
             for leaving in (np.abs(codes) < ZERO * self._active).nonzero()[0]:
-                column = self._solved(self._units[leaving])
+                column = self._solve_active(self._units[leaving])
                 codes[leaving] = self._active[leaving] = 0.0
                 self._changes.append((-1.0 / column[leaving], column))
         np.sign(codes, out=self._signs)

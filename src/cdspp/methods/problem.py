@@ -23,9 +23,9 @@ from cdspp.methods.bridge import Bridge, check_bridge, read_bridge
 # A fit is degenerate if one class has this share or more, or the mean cosine is above.
 LARGEST_SHARE, LARGEST_COSINE = 0.95, 0.99
 
-# Fewer rows are not tested: 95 % of them are all of them, which occurs by chance, and
-# few rows may well have one direction, as those of scikit-learn's checks.
-FEWEST_ROWS = 20
+# Fewer rows are not tested: 95 % of them means all, which occurs by chance, and a few
+# rows are often nearly parallel, for instance in scikit-learn's checks.
+MIN_ROWS = 20
 
 REMEDY = (
     "centre or scale the features (scale: standardise or pca in a view, --scale of the "
@@ -51,8 +51,8 @@ class SourceDomain:
         target column) of numbers, or of names in data frames; "same-names" for all
         columns with the same name in both.
     paired_rows : tuple of two array-likes, default=None
-        Objects described in both ways, of shapes (n_pairs, n_features_source) and
-        (n_pairs, n_features). They need no labels, and must not be in either domain.
+        Unlabelled rows of the same objects in both feature sets, of shapes (n_pairs,
+        n_features_source) and (n_pairs, n_features). None may be in either domain.
 
     Notes
     -----
@@ -90,25 +90,25 @@ class SourceDomain:
 
 
 @contextmanager
-def number_errors(X: Any, what: str) -> Iterator[None]:
+def number_errors(X: Any, name: str) -> Iterator[None]:
     """Raise ValueError for masked values, paths of files, and non-numeric columns."""
     if np.ma.is_masked(X):
-        masked = f"{what}: {counted(int(X.mask.sum()), 'value')} of a masked array"
+        masked = f"{name}: {counted(int(X.mask.sum()), 'value')} of a masked array"
         raise ValueError(f"{masked} are missing. Fill them, or drop their rows.")
     if isinstance(X, str | PathLike):
-        fault = f"{what}: expected rows of numbers, got {str(X)!r:.200}"
+        fault = f"{name}: expected rows of numbers, got {str(X)!r:.200}"
         raise ValueError(f"{fault}. Read files with cdspp.read_table.")
     try:
         yield
     except (TypeError, ValueError) as error:
         kinds: Any = getattr(X, "dtypes", None)
         pairs = kinds.items() if hasattr(kinds, "items") else ()
-        named = [str(name) for name, kind in pairs if kind.kind not in "biuf"]
+        named = [str(column) for column, kind in pairs if kind.kind not in "biuf"]
         converts = isinstance(error, TypeError) or "could not convert" in str(error)
         if not (named and converts):
             raise
         raise ValueError(
-            f"{what}: {counted(len(named), 'column')} of text or dates "
+            f"{name}: {counted(len(named), 'column')} of text or dates "
             f"({shortened(named)}), expected numbers. Encode them, for example with "
             "cdspp.TableEncoder(categories='one-hot', dates='number')."
         ) from error
@@ -163,9 +163,9 @@ def scale_domains(
 ) -> tuple[Scaling, SourceDomain]:
     """Return the scaling of target rows, seen or new, and the scaled source.
 
-    Each domain is scaled by its own rows, but shared columns as in the source, unless
-    the kind is ``standardise-each``. Paired rows are scaled like the rows of their
-    domain. The returned source refers to shared columns by number.
+    Each domain is scaled by its own rows, except that shared columns have the source's
+    scale, unless the kind is ``standardise-each``. Paired rows are scaled like the rows
+    of their domain. The returned source refers to shared columns by number.
     """
     with number_errors(X, "X"), number_errors(source.X, "source.X"):
         rows, X_source = (check_array(part, dtype=np.float64) for part in (X, source.X))
@@ -175,17 +175,18 @@ def scale_domains(
             "shared_columns: principal components leave no columns to share. Choose "
             "another scale."
         )
-    theirs = fit_scaling(kind, X_source)
-    ours = fit_scaling(kind, rows).with_columns_of(theirs, bridge.target, bridge.source)
-    pairs = bridge.map_rows(theirs.apply, ours.apply)
+    source_scaling = fit_scaling(kind, X_source)
+    scaling = fit_scaling(kind, rows)
+    scaling = scaling.with_columns_of(source_scaling, bridge.target, bridge.source)
+    pairs = bridge.map_rows(source_scaling.apply, scaling.apply)
     shared = list(zip(bridge.source.tolist(), bridge.target.tolist(), strict=True))
     scaled = SourceDomain(
-        theirs.apply(X_source),
+        source_scaling.apply(X_source),
         source.y,
         shared_columns=shared or None,
         paired_rows=(pairs.pairs_source, pairs.pairs_target) if pairs.n_pairs else None,
     )
-    return ours, scaled
+    return scaling, scaled
 
 
 class Collapse(NamedTuple):
@@ -196,21 +197,19 @@ class Collapse(NamedTuple):
 
 
 def find_collapse(
-    predicted: NDArray[Any],
-    n_labelled_classes: int,
-    rows: Mapping[str, Any],
+    predicted: NDArray[Any], n_labelled_classes: int, rows: Mapping[str, Any]
 ) -> Collapse:
     """Return the first sign of a degenerate fit.
 
     `predicted` are the labels of unlabelled rows; directions are compared in `rows`.
     """
-    if n_labelled_classes > 1 and len(predicted) >= FEWEST_ROWS:
-        labels, counts = np.unique(predicted, return_counts=True)
-        share = float(counts.max() / len(predicted))
+    if n_labelled_classes > 1 and len(predicted) >= MIN_ROWS:
+        labels, sizes = np.unique(predicted, return_counts=True)
+        share = float(sizes.max() / len(predicted))
         if share >= LARGEST_SHARE:
             return Collapse(
                 "one class",
-                f"predicts class {labels[counts.argmax()]} for {100 * share:.1f} % of "
+                f"predicts class {labels[sizes.argmax()]} for {100 * share:.1f} % of "
                 f"{len(predicted)} unlabelled rows, although {n_labelled_classes} "
                 f"classes are labelled; {REMEDY}",
             )
@@ -219,8 +218,7 @@ def find_collapse(
             return Collapse(
                 "parallel rows",
                 f"sees {domain} rows that are nearly parallel: their mean cosine is "
-                f"{cosine:.4f}, above the limit of {LARGEST_COSINE}; "
-                f"{REMEDY}",
+                f"{cosine:.4f}, above the limit of {LARGEST_COSINE}; {REMEDY}",
             )
     return Collapse()
 
@@ -236,10 +234,10 @@ def mean_cosine(X: Any) -> float:
             lengths = np.sqrt(np.asarray(X.multiply(X).sum(axis=1)).ravel())
         else:
             lengths = np.sqrt(np.einsum("ij,ij->i", X, X))
-    counted = (lengths > 0) & np.isfinite(lengths)
-    weights = np.divide(1.0, lengths, out=np.zeros_like(lengths), where=counted)
-    n = int(counted.sum())
-    if n < FEWEST_ROWS:
+    is_counted = (lengths > 0) & np.isfinite(lengths)
+    weights = np.divide(1.0, lengths, out=np.zeros_like(lengths), where=is_counted)
+    n = int(is_counted.sum())
+    if n < MIN_ROWS:
         return float("nan")
     mean = (weights @ X) / n
     return float(mean @ mean)

@@ -28,8 +28,8 @@ class SourceVote(ClassifierMixin, BaseEstimator):
     estimators_ : list of HeterogeneousClassifier
         The fits, in the order of the sources.
     classes_, transduction_, history_, collapsed_
-        As in `HeterogeneousClassifier`: the classes of all fits, labels and one entry
-        by the vote, and why the first collapsed fit is useless.
+        As in `HeterogeneousClassifier`: the classes of all fits, labels and an entry by
+        the vote, and the kind of the first degenerate fit.
 
     Notes
     -----

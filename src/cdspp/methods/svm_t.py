@@ -46,7 +46,7 @@ class SVMT(base.HeterogeneousClassifier):
     LIBSVM's own five folds, the same for each binary problem, and its probabilities
     equal LIBSVM's. With three rows per class they are noisy, because other folds would
     change the accuracy by points. With one row per class they are useless: a fold
-    without positive rows inverts the sigmoid. Reordering the rows draws other folds.
+    without positive rows inverts the sigmoid. Reordering the rows changes the folds.
     With ``ovo``, renaming the classes changes 2 % of the labels of the embedded digits,
     because ties go to the first class, as in LIBSVM. A class in only one domain is
     predicted if that is the target, never if it is the source, which is not used.
@@ -106,7 +106,7 @@ class SVMT(base.HeterogeneousClassifier):
         if self.strategy == "ovo":
             self._machines = [OneVersusOne.fit(gram, codes, self.C)]
             return []
-        # LIBSVM's order of the sides of a binary problem: first that of the first row.
+        # As in LIBSVM, the first class of a binary problem is that of its first row.
         self._signs = np.where(self._present == codes[0], -1.0, 1.0)
         for code in self._present:
             second = (codes == code) != (codes[0] == code)

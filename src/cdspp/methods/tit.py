@@ -44,7 +44,7 @@ class TIT(SubspaceMethod):
     rows of unit length (zero between the domains), the mean discrepancy M, the
     Laplacian L of a graph within classes, the indicator R of the target, the centring
     matrix H, and ``G_ii = 1 / ||A_i||`` from the previous iteration. A linear support
-    vector machine on Z of all labelled rows then labels the others: the graph changes.
+    vector machine on Z of all labelled rows labels the others, which changes the graph.
 
     Parameters
     ----------
@@ -167,14 +167,14 @@ class TIT(SubspaceMethod):
         return np.asarray(self._machine.predict(Z), dtype=np.intp)
 
     def _predict_codes(self, X: Float) -> tuple[Int, Float | None]:
-        return self._vote(self._place_target(self._prepare_target(X))), None
+        return self._vote(self._map_target(self._prepare_target(X))), None
 
 
-def class_graph(X: Float, codes: Int, absent: Float, k: int) -> sparse.csr_array:
+def class_graph(X: Float, codes: Int, n_other: Float, k: int) -> sparse.csr_array:
     """Return the supervised cosine graph of the unit or zero rows of one domain.
 
     Each row is joined with `k` rows of its class; ties go to the lower index. The other
-    domain has `absent` rows per class. Their cosine with these rows is zero, so they
+    domain has `n_other` rows per class. Their cosine with these rows is zero, so they
     replace neighbours with a negative cosine.
     """
     rows, columns, weights = [], [], []
@@ -183,7 +183,7 @@ def class_graph(X: Float, codes: Int, absent: Float, k: int) -> sparse.csr_array
         cosines = X[members] @ X[members].T
         order = np.argsort(-cosines, axis=1, kind="stable")[:, : k + 1]
         nearest = np.take_along_axis(cosines, order, axis=1)
-        displaced = np.arange(order.shape[1]) + absent[code] > k
+        displaced = np.arange(order.shape[1]) + n_other[code] > k
         is_edge = (nearest > 0) | ((nearest < 0) & ~displaced)
         is_edge &= order != np.arange(len(members))[:, None]
         rows.append(np.repeat(members, is_edge.sum(axis=1)))
@@ -197,8 +197,8 @@ def class_graph(X: Float, codes: Int, absent: Float, k: int) -> sparse.csr_array
 class KernelBlock:
     r"""One domain's block of the Gram matrix K in orthonormal coordinates Q.
 
-    The `basis` (n, r) is Q, with ``K = Q Q^T K``; None stands for the identity, used if
-    there are not many fewer features than n. `image` is ``K Q``, `ones` ``Q^T 1``.
+    The `basis` (n, r) is Q, with ``K = Q Q^T K``; None stands for the identity, used
+    unless features are far fewer than rows. `image` is ``K Q``, `ones` is ``Q^T 1``.
     """
 
     def __init__(self, X: Float) -> None:
@@ -255,7 +255,7 @@ def solve_alignment(
     J[1] = J[1] - delta * sparse.eye_array(len(weights[1]))
     S_source, solve_source = blocks[0].resolve(J[0], weights[0], alpha)
     S_target, solve_target = blocks[1].resolve(J[1], weights[1], alpha)
-    reduced = _Reduced(blocks, (S_source, S_target))
+    reduced = _ReducedProblem(blocks, (S_source, S_target))
     X = reduced.leading(min(n_components, reduced.n - 1))
     C_source, C_target = reduced.eliminate(X)
     A = np.vstack([solve_source(C_source), solve_target(C_target)])
@@ -266,7 +266,7 @@ def solve_alignment(
     return A[: len(weights[0])], A[len(weights[0]) :]
 
 
-class _Reduced:
+class _ReducedProblem:
     r"""The symmetric problem that remains of both blocks and the rank-one terms.
 
     With ``N = N_0 + g g^T``, ``g = K e``, ``s = S_0 Q^T e`` and ``\rho = 1 + e^T Q s``

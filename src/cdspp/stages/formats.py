@@ -110,7 +110,7 @@ def read_features(path: PathLike) -> Features:
 
             parts = (arrays["data"], arrays["indices"], arrays["indptr"])
             X = sparse.csr_array(parts, shape=tuple(arrays["shape"]))
-    except files.BROKEN as error:
+    except files.READ_ERRORS as error:
         raise read_error(path, what, f"it is damaged: {error}") from error
     if np.ndim(X) != 2 or np.shape(ids) != X.shape[:1]:
         shapes = f"an array of shape {np.shape(X)} and ids of shape {np.shape(ids)}"
@@ -299,7 +299,7 @@ def read_fit(
     _check_rows(fit)
     digests_of_files = {} if digests is None else digests
     digests_of_files[str(file)] = file_digest(file)
-    if reason := files.fault(file, expected, digests_of_files, record=record):
+    if reason := files.record_mismatch(file, expected, digests_of_files, record=record):
         raise record_error(file, reason)
     return fit
 

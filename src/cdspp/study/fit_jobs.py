@@ -14,7 +14,7 @@ from operator import attrgetter
 from typing import Any, NamedTuple
 
 from cdspp.core import names
-from cdspp.core.errors import EXTRAS, to_install
+from cdspp.core.errors import EXTRAS, install_hint
 from cdspp.core.names import FitKey, PathLike, trials_of_block
 from cdspp.core.provenance import code_digest
 from cdspp.core.wording import listed
@@ -117,7 +117,7 @@ def missing_packages(
         parts = {part for file in files for part in re.split(r"[/.]", os.fspath(file))}
         users = {key: [n for n in rows if n in parts] for key, rows in users.items()}
     return [
-        f"{to_install(package, listed(rows))}."
+        f"{install_hint(package, listed(rows))}."
         for package, rows in sorted(users.items())
         if rows and package in EXTRAS and find_spec(package) is None
     ]
@@ -376,4 +376,4 @@ def _width(study: Study, data: StudyDataset, domain: str, name: str) -> int:
     else:
         unknown = UNKNOWN_WIDTH if view.view is None else UNKNOWN_COMPONENTS
         width = extractor.width() or unknown
-    return min(width, names.MOST_COMPONENTS) if view.scale == names.PCA else width
+    return min(width, names.MAX_COMPONENTS) if view.scale == names.PCA else width

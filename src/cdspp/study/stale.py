@@ -26,11 +26,11 @@ from cdspp.core.files import (
     OLDER,
     OTHER_CODE,
     Expected,
-    fault,
     read_error,
     read_json,
     read_record,
     recipe,
+    record_mismatch,
     record_path,
     write_json,
 )
@@ -166,7 +166,7 @@ class _Comparison:
         """Compare the existing files, causes before effects."""
         for file in filter(os.path.isfile, files):
             target = (expected or self._expected)(file)
-            reason = fault(file, target, self._known)
+            reason = record_mismatch(file, target, self._known)
             if self.found and not reason:
                 inputs = target.inputs.values() or read_record(file).inputs
                 reason = "" if self.found.keys().isdisjoint(inputs) else FOLLOWS
@@ -179,7 +179,7 @@ class _Comparison:
         place = {"study": study.name, "benchmark": benchmark}
         scores, last_scores = SCORES.format(**place), 0
         skips = quick and not self.found and os.path.isfile(scores)
-        if skips and not fault(scores, self._expected(scores), self._known):
+        if skips and not record_mismatch(scores, self._expected(scores), self._known):
             last_scores = os.stat(scores).st_mtime_ns
         fits = []
         for key in study.fits(benchmark):

@@ -90,7 +90,7 @@ class SourceMap:
 
 
 def _solve_ridge(M: Float, ridge: float, right_sides: Float) -> Float:
-    """Solve ``(M + ridge I) A = right``, reading only the upper triangle of M."""
+    """Solve ``(M + ridge I) A = right_sides``, given the upper triangle of M."""
     M[np.diag_indices_from(M)] += ridge
     try:
         factor = linalg.cho_factor(M, overwrite_a=True, check_finite=False)
@@ -187,7 +187,7 @@ class CDLSSup(SubspaceMethod):
     supervised program; this one combines parts of it: an uncentred projection and a
     nu-SVC with row weights. `fit` raises `MethodFailed` if no margin separates two
     classes, and for a class in only one domain, without a source row or a labelled
-    target row; in the class terms all classes count equally, whatever their sizes.
+    target row. In the class terms, all classes count equally, whatever their sizes.
     Renaming the classes changes 1 % of the labels of the embedded digits, because tied
     votes go to the first class, as in LIBSVM.
 
@@ -276,7 +276,7 @@ class CDLSSup(SubspaceMethod):
         return mapped
 
     def _predict_codes(self, X: Float) -> tuple[Int, Float | None]:
-        return self._machine.predict(self._place_target(self._prepare_target(X))), None
+        return self._machine.predict(self._map_target(self._prepare_target(X))), None
 
 
 class CDLS(CDLSSup):
@@ -331,7 +331,7 @@ class CDLS(CDLSSup):
     second iteration on, the weight of the source in the machine is multiplied by
     `delta`: ``delta=1`` is better on some data. A class in only one domain is refused
     as in `CDLSSup`. Renaming the classes changes 2 % of the labels of the embedded
-    digits, because of ties as there.
+    digits, because of tied votes.
     """
 
     identifier = "cdls"

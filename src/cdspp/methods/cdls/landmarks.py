@@ -25,8 +25,8 @@ TOLERANCE = 1e-10  # of residuals, as a share of the largest entry of the gradie
 GAP_TOLERANCE = 1e-12  # of the mean complementarity, likewise
 ACCEPTABLE = 1e-6  # tolerance if rounding prevents further progress
 MAX_STEPS = 50
-TO_THE_BOUNDARY = 0.995
-SMALLEST = 1e-20  # smallest distance to a bound, so that quotients do not overflow
+STEP_SHARE = 0.995  # of the longest step that keeps every bound
+MIN_SLACK = 1e-20  # smallest distance to a bound, so that quotients do not overflow
 
 
 class ClassTargets(NamedTuple):
@@ -213,7 +213,7 @@ class _StepEquations:
         return dual, (program.group_sums - sums)[self.present]
 
     def factorise(self, diagonal: Float) -> None:
-        """Prepare for ``D = diag(added)``."""
+        """Factorise the equations for ``D = diag(diagonal)``."""
         width, size = self.width, self.width + len(self.present)
         inner = np.zeros((size, size))
         self._factors: list[tuple[Float, Float]] = []
@@ -232,11 +232,11 @@ class _StepEquations:
         self._inner = linalg.lu_factor(inner, overwrite_a=True, check_finite=False)
 
     def direction(
-        self, point: _Iterate, missing: tuple[Float, Float], lower: Float, upper: Float
+        self, point: _Iterate, residual: tuple[Float, Float], lower: Float, upper: Float
     ) -> _Iterate:
         """Return the step to the given products of bounds and multipliers."""
         x, rest, width = point.x, 1 - point.x, self.width
-        r, p = missing[0] + lower / x - upper / rest, missing[1]
+        r, p = residual[0] + lower / x - upper / rest, residual[1]
         by_group = np.zeros(2 * self.program.n_classes)
         by_group[self.present] = p
         r = r + (np.tile(self.penalty, 2) * by_group)[self.program.groups]
@@ -260,7 +260,7 @@ class _StepEquations:
 
 
 def _cholesky(matrix: Float, diagonal: Float) -> Float:
-    """Return the lower factor of ``matrix + diag(added)``, shifted if need be."""
+    """Return the lower factor of ``matrix + diag(diagonal)``, shifted if need be."""
     shift = 0.0
     for _ in range(12):
         total = matrix.copy(order="F")
@@ -297,7 +297,7 @@ class _Iterate(NamedTuple):
 
     def moved(self, direction: _Iterate, step: float) -> _Iterate:
         return _Iterate(
-            np.clip(self.x + step * direction.x, SMALLEST, np.nextafter(1.0, 0.0)),
+            np.clip(self.x + step * direction.x, MIN_SLACK, np.nextafter(1.0, 0.0)),
             self.lower + step * direction.lower,
             self.upper + step * direction.upper,
             self.y + step * direction.y,
@@ -341,19 +341,19 @@ def _minimise(program: LandmarkProgram) -> Float | None:
     bounds = np.full_like(x, scale)
     point = _Iterate(x, bounds, bounds, np.zeros(len(equations.present)))
     for _ in range(MAX_STEPS):
-        missing = equations.residuals(point)
-        largest = [float(np.abs(part).max()) for part in missing]
+        residuals = equations.residuals(point)
+        largest = [float(np.abs(part).max()) for part in residuals]
         error = max(largest[0] / scale, largest[1])
         if error < TOLERANCE and point.gap() < GAP_TOLERANCE * scale:
             return np.clip(point.x, 0.0, 1.0)
         equations.factorise(point.lower / point.x + point.upper / (1 - point.x))
         lower, upper = -point.x * point.lower, -(1 - point.x) * point.upper
-        predictor = equations.direction(point, missing, lower, upper)
+        predictor = equations.direction(point, residuals, lower, upper)
         gap = point.moved(predictor, point.longest_step(predictor)).gap()
         centre = gap**3 / point.gap() ** 2
         lower += centre - predictor.x * predictor.lower
         upper += centre + predictor.x * predictor.upper
-        direction = equations.direction(point, missing, lower, upper)
-        point = point.moved(direction, TO_THE_BOUNDARY * point.longest_step(direction))
+        direction = equations.direction(point, residuals, lower, upper)
+        point = point.moved(direction, STEP_SHARE * point.longest_step(direction))
     acceptable = error < ACCEPTABLE and point.gap() < ACCEPTABLE * scale
     return np.clip(point.x, 0.0, 1.0) if acceptable else None

@@ -12,10 +12,10 @@ from cdspp.methods.base import NON_NEGATIVE, Problem
 from cdspp.methods.bridge import PAIRS, SHARED, Bridge
 from cdspp.methods.cdspp.cdspp import CDSPP, DOUBLE_CONSTRAINTS
 from cdspp.methods.cdspp.structure_preserving import (
-    AnySide,
     Projection,
     RowsInUse,
-    Sides,
+    Solver,
+    Solvers,
     effective_rank,
 )
 
@@ -117,7 +117,7 @@ class CDSPPBridge(CDSPP):
         classifier: Any = None,
         keep_projections: bool = False,
     ) -> None:
-        self._keep(locals())
+        self._set_options(locals())
 
     def _pairs(self, prepared: Problem) -> tuple[list[RowsInUse], list[RowsInUse]]:
         bridge = prepared.bridge
@@ -130,7 +130,7 @@ class CDSPPBridge(CDSPP):
         source, target = root * bridge.pairs_source, root * bridge.pairs_target
         return [RowsInUse(source, codes)], [RowsInUse(target, codes)]
 
-    def _solve(self, sources: Sides, target: AnySide, prepared: Problem) -> Projection:
+    def _solve(self, sources: Solvers, target: Solver, prepared: Problem) -> Projection:
         bridge = prepared.bridge
         assert bridge is not None
         mu = np.inf if self.mu is None else float(self.mu)
@@ -142,7 +142,7 @@ class CDSPPBridge(CDSPP):
         return projection
 
     def _solve_coupled(
-        self, source: AnySide, target: AnySide, bridge: Bridge, mu: float
+        self, source: Solver, target: Solver, bridge: Bridge, mu: float
     ) -> Projection:
         """Solve the problem above by Woodbury's identity.
 
@@ -169,8 +169,8 @@ class CDSPPBridge(CDSPP):
         values = -values  # in descending order
         rank = effective_rank(self.n_components, values)
         W = swapped @ vectors[:, :rank] / values[:rank]
-        P_source = Qs @ W[:C] - inverse_source.spread(i, R @ W)
-        P_target = Qt @ W[C:] + inverse_target.spread(j, R @ W)
+        P_source = Qs @ W[:C] - inverse_source.apply_at(i, R @ W)
+        P_target = Qt @ W[C:] + inverse_target.apply_at(j, R @ W)
         factors = column_signs(P_target)
         if self.eigenvector_scaling == "unit":
             factors /= np.sqrt((P_source**2).sum(axis=0) + (P_target**2).sum(axis=0))

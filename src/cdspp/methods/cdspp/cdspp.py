@@ -12,11 +12,11 @@ from sklearn.utils.metaestimators import available_if
 from cdspp.core.linalg import row_normalise
 from cdspp.methods.base import COUNT, Float, Int, Iteration, Problem
 from cdspp.methods.cdspp.structure_preserving import (
-    AnySide,
     Projection,
     RowsInUse,
-    Sides,
-    side_of,
+    Solver,
+    Solvers,
+    make_solver,
     solve_projection,
     solve_several,
 )
@@ -59,15 +59,14 @@ class CDSPPSup(SubspaceRecogniser):
     normalize_means : bool, default=True
         Whether to scale class means to unit length.
     eigenvector_scaling : {"metric", "unit"}, default="metric"
-        Scaling of the directions: ``p^T (B + alpha I) p = 1``, or unit length. It
-        matters because projected rows are normalised afterwards.
+        Scaling of the directions: by the constraint, or to unit length. It matters
+        because projected rows are normalised afterwards.
     classifier : estimator, default=None
         scikit-learn classifier for the subspace, with `predict_proba` or
         `decision_function`; by default the nearest class mean.
     dtype : {"float64", "float32"}, default="float64"
         Precision of rows and matrices. Single precision halves the memory and roughly
-        halves the time of a fit, but may change a few labels. Rows in files are read as
-        float64.
+        halves the time of a fit, but may change a few labels.
 
     Attributes
     ----------
@@ -79,9 +78,8 @@ class CDSPPSup(SubspaceRecogniser):
     Cost O(n d min(n, d) + min(n, d)^3) per domain and O(C^3) for the eigenproblem. The
     paper's text mentions neither the centring nor the scaled means; the released code
     does both, and so do the defaults. For sparse rows, replace n d by the number of
-    stored values. Rows that stay in a file only need memory for the matrices, the
-    results and a chunk. A class in only one domain has a mean in the subspace and may
-    be predicted, though nothing ties it to the other domain. Large classes have more
+    stored values. A class in only one domain has a mean in the subspace and may be
+    predicted, though nothing ties it to the other domain. Large classes have more
     weight in the projection, but not in the labels. Two halves of a source, given as
     two sources, are two domains with a regulariser each, which changes 2 % of the
     labels of the embedded digits.
@@ -145,7 +143,7 @@ class CDSPPSup(SubspaceRecogniser):
     def _row_type(self) -> Any:
         return np.dtype(self.dtype)
 
-    def _keep(self, options: Mapping[str, Any]) -> None:
+    def _set_options(self, options: Mapping[str, Any]) -> None:
         """Set the options, given as the local variables of a constructor."""
         for name in self._get_param_names():
             setattr(self, name, options[name])
@@ -169,28 +167,27 @@ class CDSPPSup(SubspaceRecogniser):
 
     def _fit_problem(self, problem: Problem) -> list[Iteration]:
         prepared = self._prepare(problem)
-        X_unlabelled = prepared.X_unlabelled
         domains = [RowsInUse(X, y) for X, y in prepared.sources]
         labelled = RowsInUse(prepared.X_labelled, prepared.y_labelled)
         pairs_source, pairs_target = self._pairs(prepared)
         n_classes = problem.n_classes + sum(len(part.codes) for part in pairs_source)
         alpha = float(self.alpha)
-        sources = [side_of([rows, *pairs_source], n_classes, alpha) for rows in domains]
+        sources = [make_solver([d, *pairs_source], n_classes, alpha) for d in domains]
         projection: Projection
 
         def fit_predict(selected: Int, codes: Int) -> Iteration:
             nonlocal projection
-            parts = [labelled, RowsInUse(X_unlabelled, codes, selected)]
-            target = side_of([*parts, *pairs_target], n_classes, alpha)
+            parts = [labelled, RowsInUse(prepared.X_unlabelled, codes, selected)]
+            target = make_solver([*parts, *pairs_target], n_classes, alpha)
             projection = self._solve(sources, target, prepared)
             self.projection_ = projection.target
             self.eigenvalues_ = projection.eigenvalues
-            placed = [part.placed(projection.target) for part in parts]
-            placed_unlabelled = placed[1].X
+            projected = [part.project(projection.target) for part in parts]
+            Z_unlabelled = projected[1].X
             if projection.rows_target is not None:
-                placed = [RowsInUse(projection.rows_target, target.codes)]
-            self._fit_recogniser(projection, domains, placed)
-            probabilities = self._recogniser.probabilities(placed_unlabelled)
+                projected = [RowsInUse(projection.rows_target, target.codes)]
+            self._fit_recogniser(projection, domains, projected)
+            probabilities = self._recogniser.probabilities(Z_unlabelled)
             prediction, confidence = self._most_probable(probabilities)
             kept = None
             if self.keep_projections:
@@ -211,8 +208,8 @@ class CDSPPSup(SubspaceRecogniser):
         """Return the paired rows of both domains; each pair is a class."""
         return [], []
 
-    def _solve(self, sources: Sides, target: AnySide, prepared: Problem) -> Projection:
-        """Return the projection, without projected rows if some have no class."""
+    def _solve(self, sources: Solvers, target: Solver, prepared: Problem) -> Projection:
+        """Return the projection, without projected rows if they include paired rows."""
         k, scaling = self.n_components, self.eigenvector_scaling
         if len(sources) > 1:
             return solve_several([*sources, target], k, scaling=scaling)
@@ -222,14 +219,14 @@ class CDSPPSup(SubspaceRecogniser):
         self,
         projection: Projection,
         domains: list[RowsInUse],
-        placed: list[RowsInUse],
+        projected: list[RowsInUse],
     ) -> None:
         sources = zip(domains, projection.rows_sources, strict=True)
         in_use = [
-            own.placed(projection.sources[k]) if Z is None else RowsInUse(Z, own.codes)
+            own.project(projection.sources[k]) if Z is None else RowsInUse(Z, own.codes)
             for k, (own, Z) in enumerate(sources)
         ]
-        in_use += placed
+        in_use += projected
         parts = (chunk for part in in_use for chunk in part.chunks())
         rows, codes = map(np.concatenate, zip(*parts, strict=True))
         mean = rows.mean(axis=0, dtype=np.float64)
@@ -259,7 +256,7 @@ class CDSPP(CDSPPSup):
         Number of iterations T, on which the shares depend.
     selection : {"class", "all"}, default="class"
         Whether to take the share from each predicted class, as the released code does,
-        or from all rows, as the paper's text says; rounding may add a row to k n_u / T.
+        or from all rows, as the paper's text says; rounding may add a row.
     final_fit : bool, default=False
         Whether to fit once more on all pseudo-labels: T + 1 fits, as in Algorithm 2 of
         the paper. The released code reports iteration T, which precedes that fit.
@@ -347,7 +344,7 @@ class CDSPPPCA(CDSPP):
         classifier: Any = None,
         keep_projections: bool = False,
     ) -> None:
-        self._keep(locals())
+        self._set_options(locals())
 
     def _prepare_source(self, X: Float) -> Float:
         return row_normalise(self._pca_source.transform(X))
@@ -382,5 +379,5 @@ class TargetOnly(CDSPP):
     transform_source = available_if(lambda _: False)(CDSPP.transform_source)
 
     def _fit_problem(self, problem: Problem) -> list[Iteration]:
-        alone = problem.replace_source(problem.X_labelled, problem.y_labelled)
-        return super()._fit_problem(alone)
+        without_source = problem.replace_source(problem.X_labelled, problem.y_labelled)
+        return super()._fit_problem(without_source)

@@ -25,8 +25,8 @@ from cdspp.core.linalg import (
 from cdspp.methods.base import Float, Int
 from cdspp.methods.shared.machines import stacked
 
-# With this share of d rows in use or more, the solver reads chunks: a `Side` would need
-# three more products with the Gram matrix of the rows, and a contiguous copy of them.
+# With at least this many rows per feature, rows are read in chunks: a `DomainSolver`
+# would need three more products with their Gram matrix, and a contiguous copy of them.
 NEARLY_ALL = 0.9
 # Values of a chunk: 4 MiB as float64, which stays in the processor's cache.
 CHUNK_VALUES = 2**19
@@ -38,9 +38,10 @@ Factor = tuple[Float, bool]
 
 
 class ClosedForm(NamedTuple):
-    """``F`` of ``M^T Q = F F^T``, ``Q U`` and ``X Q U`` (None for chunks).
+    """The solution ``Q = K^{-1} M``, with a column per class, in three parts.
 
-    ``Q = K^{-1} M`` has a column per class, `F` has a row per class.
+    `factor` is F of ``M^T Q = F F^T``, `expand` returns ``Q U`` for U, and `rows`
+    returns ``X Q U``, or None for rows in chunks.
     """
 
     factor: Float
@@ -83,14 +84,14 @@ class Inverse(NamedTuple):
         )
 
     def _solve_lower(self, B: Float) -> Float:
-        """Return ``T^{-1} B`` for the factor ``T T^T`` of the matrix behind it."""
+        """Return ``T^{-1} B`` for the lower Cholesky factor T that `factor` stores."""
         c, lower = self.factor
         half = linalg.solve_triangular(
             c, B, trans=0 if lower else 1, lower=lower, check_finite=False
         )
         return np.asarray(half)
 
-    def spread(self, columns: Int, B: Float) -> Float:
+    def apply_at(self, columns: Int, B: Float) -> Float:
         """Return ``K^{-1} E B``, where E places the rows of `B` at some features."""
         d = len(self.factor[0]) if self.rows is None else self.rows.shape[1]
         wide = np.zeros((d, B.shape[1]))
@@ -112,7 +113,7 @@ class Inverse(NamedTuple):
 
 
 @dataclass(eq=False)
-class Side:
+class DomainSolver:
     """Rows (n, d) of one domain, of unit length, and all that depends only on them.
 
     Rows are dense or CSR; CSR rows are never made dense.
@@ -229,17 +230,17 @@ class RowsInUse(NamedTuple):
                 chosen = slice(start, start + step)
                 yield X[used[chosen]], codes[chosen]
 
-    def placed(self, P: Float) -> RowsInUse:
+    def project(self, P: Float) -> RowsInUse:
         """Return this part with all rows projected."""
         return self._replace(X=self.X @ P)
 
 
 @dataclass(eq=False)
-class ChunkedSide:
-    """A `Side` with n near or above d: one pass over chunks of rows, memory O(d^2).
+class ChunkedSolver:
+    """A solver for n near or above d: one pass over chunks of rows, memory O(d^2).
 
-    Class weights differ between fits, so only one Gram matrix per class could be kept;
-    this class keeps none. `inverse` sets the class sums.
+    No Gram matrix is cached: class weights differ between fits, so it would take one
+    per class. `inverse` sets the class sums.
     """
 
     parts: list[RowsInUse]
@@ -249,7 +250,7 @@ class ChunkedSide:
     sums: Float = field(init=False)
 
     def solve(self, other: Int, shared: NDArray[np.bool_]) -> ClosedForm:
-        """Solve ``Q = K^{-1} M`` for the `shared` classes, see `Side.solve`."""
+        """Solve ``Q = K^{-1} M`` for the `shared` classes, see `DomainSolver.solve`."""
         return self.inverse(other).closed_form(self.sums[:, shared])
 
     def inverse(self, other: Int) -> Inverse:
@@ -268,12 +269,12 @@ class ChunkedSide:
         return Inverse(_regularised_factor(K, self.sums, self.alpha), self.alpha)
 
 
-AnySide = Side | ChunkedSide
-Sides = list[AnySide]
+Solver = DomainSolver | ChunkedSolver
+Solvers = list[Solver]
 
 
-def side_of(parts: list[RowsInUse], n_classes: int, alpha: float) -> AnySide:
-    """Return the side of a domain; if few rows are in use, they are copied."""
+def make_solver(parts: list[RowsInUse], n_classes: int, alpha: float) -> Solver:
+    """Return the solver of a domain; if few rows are in use, they are copied."""
     codes = np.concatenate([part.codes for part in parts])
     class_counts = np.bincount(codes, minlength=n_classes)
     n, d = len(codes), parts[0].X.shape[1]
@@ -283,19 +284,19 @@ def side_of(parts: list[RowsInUse], n_classes: int, alpha: float) -> AnySide:
     elif some and issparse(some[0].X):
         rows = stacked([rows for part in some for rows, _ in part.chunks()])
     elif n >= NEARLY_ALL * d:
-        return ChunkedSide(parts, codes, class_counts, alpha)
+        return ChunkedSolver(parts, codes, class_counts, alpha)
     else:
         rows, start = np.empty((n, d), _row_dtype(some)), 0
         for part in some:
             for chunk, _ in part.chunks():
                 rows[start : start + len(chunk)] = chunk
                 start += len(chunk)
-    return Side(rows, codes, class_counts, alpha)
+    return DomainSolver(rows, codes, class_counts, alpha)
 
 
 def _row_dtype(parts: list[RowsInUse]) -> Any:
-    """Return the dtype of a domain's rows; rows of files are read as float64."""
-    return np.result_type(*(getattr(part.X, "dtype", np.float64) for part in parts))
+    """Return the dtype of a domain's rows."""
+    return np.result_type(*(part.X.dtype for part in parts))
 
 
 @dataclass(frozen=True, eq=False)
@@ -319,8 +320,8 @@ class Projection:
 
 
 def solve_projection(
-    source: AnySide,
-    target: AnySide,
+    source: Solver,
+    target: Solver,
     n_components: int | None = None,
     *,
     scaling: str = "metric",
@@ -332,14 +333,14 @@ def solve_projection(
         \begin{pmatrix} 0 & S_c \\ S_c^T & 0 \end{pmatrix} p = \lambda
         \left( \begin{pmatrix} S_s & 0 \\ 0 & S_t \end{pmatrix} + \alpha I \right) p
 
-    Directions are scaled by "metric", ``p^T (B + alpha I) p = 1``, or to "unit" length.
-    By default there is one per positive eigenvalue, at most C for C classes.
+    A `scaling` of "metric" means that p has length one in the right matrix, "unit" in
+    the 2-norm. There is one per positive eigenvalue, at most C for C classes.
 
-    The rank is at most 2C. With ``G = M^T Q = Y^T X Q`` for each side, ``G_s = A A^T``
+    The rank is at most 2C. With ``G = M^T Q = Y^T X Q`` per domain, ``G_s = A A^T``
     and ``G_t = B B^T``, the eigenvalues are the singular values of ``A^T B = W
     diag(sigma) Z^T``; ``u = B z`` and ``v = A w`` give ``p_s = Q_s u`` and ``p_t = Q_t
-    v`` without an inverse. Cost per side: one symmetric product and one Cholesky factor
-    of the smaller of n and d; O(C^3) for the rest.
+    v`` without an inverse. A domain costs one symmetric product and one Cholesky factor
+    of the smaller of n and d; the rest costs O(C^3).
     """
     # Only classes with rows in both domains couple the domains.
     shared = (source.class_counts > 0) & (target.class_counts > 0)
@@ -356,7 +357,7 @@ def solve_projection(
 
 
 def solve_several(
-    sides: Sides, n_components: int | None = None, *, scaling: str
+    solvers: Solvers, n_components: int | None = None, *, scaling: str
 ) -> Projection:
     r"""Solve the eigenproblem of three or more domains, the target last.
 
@@ -369,12 +370,12 @@ def solve_several(
     diagonal blocks, at most C; an eigenvector u gives ``p_i = Q_i (F u - F_i u_i) /
     lambda``. Cost O((D C)^3) for D domains, in addition to one factor per domain.
     """
-    total = np.sum([side.class_counts for side in sides], axis=0)
+    total = np.sum([solver.class_counts for solver in solvers], axis=0)
     solved, factors, coupled = [], [], []
-    for side in sides:
-        other = total - side.class_counts
-        coupled.append((side.class_counts > 0) & (other > 0))
-        solved.append(side.solve(other, coupled[-1]))
+    for solver in solvers:
+        other = total - solver.class_counts
+        coupled.append((solver.class_counts > 0) & (other > 0))
+        solved.append(solver.solve(other, coupled[-1]))
         factor = solved[-1].factor
         wide = np.zeros((len(total), factor.shape[1]))
         wide[coupled[-1]] = factor
@@ -399,18 +400,18 @@ def _scaled(
 ) -> Projection:
     """Return the scaled directions ``Q U`` of all domains, the target last."""
     pairs = zip(solved, weights, strict=True)
-    *sources, (target, V) = [(side, U.astype(side.factor.dtype)) for side, U in pairs]
+    *sources, (target, V) = [(form, U.astype(form.factor.dtype)) for form, U in pairs]
     P_target = target.expand(V)
     factors = column_signs(P_target)
     if scaling == "unit":
-        expanded = [*(side.expand(U) for side, U in sources), P_target]
+        expanded = [*(form.expand(U) for form, U in sources), P_target]
         factors /= np.sqrt(sum((P**2).sum(axis=0) for P in expanded))
     return Projection(
         target=P_target * factors,
         eigenvalues=eigenvalues,
-        rows_sources=tuple(side.rows(U * factors) for side, U in sources),
+        rows_sources=tuple(form.rows(U * factors) for form, U in sources),
         rows_target=target.rows(V * factors),
-        expand_sources=tuple(partial(side.expand, U * factors) for side, U in sources),
+        expand_sources=tuple(partial(form.expand, U * factors) for form, U in sources),
     )
 
 

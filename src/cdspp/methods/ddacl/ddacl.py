@@ -135,12 +135,12 @@ class DDACL(SubspaceMethod, base.ConfidentClassifier):
     def _fit_problem(self, problem: Problem) -> list[Iteration]:
         problem.require_every_class(self.classes_)
         prepared = self._prepare(problem)
-        source = Reduced(prepared.X_source, self._draw(problem))
+        source = ReducedDomain(prepared.X_source, self._draw(problem))
         prepared = prepared.replace_source(source.rows, prepared.y_source)
         self._source_projection = source.projection
         self._objectives: list[float] = []
         # First the classifier and the target projection on the labelled target rows.
-        target = Reduced(prepared.X_labelled, self.projection_)
+        target = ReducedDomain(prepared.X_labelled, self.projection_)
         domains = [(target.rows, prepared.y_labelled)]
         (projection,) = self._minimise(domains, (target.projection,))
         self.projection_ = target.expand(projection)
@@ -187,7 +187,7 @@ class DDACL(SubspaceMethod, base.ConfidentClassifier):
         n_classes, n_labelled = problem.n_classes, len(problem.X_labelled)
         labelled = problem.X_labelled, problem.y_labelled
         means = stacked_means([labelled, (problem.X_unlabelled, codes)], n_classes)
-        target = Reduced(np.vstack([problem.X_labelled, means]), self.projection_)
+        target = ReducedDomain(np.vstack([problem.X_labelled, means]), self.projection_)
         source = (problem.X_source, problem.y_source)
         y_target = np.concatenate([problem.y_labelled, codes])
         # The Frobenius norm of the n x n matrix of the squared discrepancy.
@@ -310,7 +310,7 @@ def stacked_means(blocks: Sequence[tuple[Float, Int]], n_classes: int) -> Float:
     return np.vstack([total, sums / np.asarray(sizes)[:, None]])
 
 
-class Reduced:
+class ReducedDomain:
     """Rows and a projection in as many coordinates as there are rows, without loss.
 
     All gradients of a projection, except that of the ridge, lie in the span of the

@@ -139,19 +139,19 @@ class _HingeMachine(AugmentedMachine):
         solve, costs = _libsvm_solver(), self._costs
         dual, offset = solve(self._kernel, self._tol, self._y, sample_weight=costs)
         strengths = (self._columns.T @ dual) ** 2
-        norm = float(dual @ self._times(dual))
+        norm = float(dual @ self._kernel_product(dual))
         objective = np.abs(dual).sum() - 0.5 * (weights @ strengths + norm)
         return Solution(weights, dual, strengths, float(objective), offset)
 
     def extend(self, solution: Solution) -> bool:
-        return self._add(solution.dual, self._times(solution.dual))
+        return self._add(solution.dual, self._kernel_product(solution.dual))
 
     def expansion(self, solution: Solution) -> tuple[Float, float]:
         shares = solution.weights * (self._columns.T @ solution.dual)
         target_duals = solution.dual[-len(self._expansions) :]
         return np.asarray(self._expansions @ shares + target_duals), solution.offset
 
-    def _times(self, dual: Float) -> Float:
+    def _kernel_product(self, dual: Float) -> Float:
         support = np.flatnonzero(dual)
         return np.asarray(dual[support] @ self._K[support])
 
@@ -307,7 +307,7 @@ class HFA(base.HeterogeneousClassifier):
             if not machine.extend(solution):
                 break
             previous, solution = solution, self._learn_weights(machine, n_columns)
-            if self._settled(solution, previous):
+            if self._converged(solution, previous):
                 break
         return solution
 
@@ -319,11 +319,11 @@ class HFA(base.HeterogeneousClassifier):
             previous = solution
             weights = next_weights(previous.weights, previous.strengths, p)
             solution = machine.solve(weights)
-            if self._settled(solution, previous):
+            if self._converged(solution, previous):
                 break
         return solution
 
-    def _settled(self, solution: Solution, previous: Solution) -> bool:
+    def _converged(self, solution: Solution, previous: Solution) -> bool:
         change = abs(solution.objective - previous.objective)
         return change <= self.tol * abs(solution.objective)
 
@@ -334,7 +334,7 @@ class HFA(base.HeterogeneousClassifier):
 # LIBSVM on kernel matrices, by scikit-learn's inner routine: on a small machine, the
 # checks of its public classes take several times as long. The public classes are used
 # if the routine is missing or gives another machine. The cache size is in MB.
-OPTIONS = {"kernel": "precomputed", "cache_size": 200.0}
+SVM_OPTIONS = {"kernel": "precomputed", "cache_size": 200.0}
 C_SVC, ONE_CLASS = 0, 2
 
 
@@ -347,9 +347,9 @@ def one_class(Q: Float, tol: float) -> Float:
 
 @cache
 def _libsvm_solver() -> Callable[..., tuple[Float, float]]:
-    """Return the inner routine if it agrees with the public classes, else them.
+    """Return the inner routine if it agrees with the public classes, or else these.
 
-    They return signed dual variables and intercept; a `y` has both +1.0 and -1.0.
+    Both return signed dual variables and the intercept; a `y` must have both signs.
     """
     try:
         if _probe(_by_inner_routine) == _probe(_by_public_class):
@@ -377,9 +377,9 @@ def _by_inner_routine(
 
     _libsvm.set_verbosity_wrap(0)
     labels = np.ones(len(kernel)) if y is None else (y < 0).astype(np.float64)
-    extra |= OPTIONS | {"tol": tol, "svm_type": ONE_CLASS if y is None else C_SVC}
+    extra |= SVM_OPTIONS | {"tol": tol, "svm_type": ONE_CLASS if y is None else C_SVC}
     support, _, _, duals, intercepts, *_ = _libsvm.fit(kernel, labels, **extra)
-    return _dense(len(kernel), support, duals, intercepts)
+    return _full_dual(len(kernel), support, duals, intercepts)
 
 
 def _by_public_class(
@@ -387,17 +387,17 @@ def _by_public_class(
 ) -> tuple[Float, float]:
     with sklearn.config_context(assume_finite=True, skip_parameter_validation=True):
         if y is None:
-            svm = OneClassSVM(tol=tol, **OPTIONS, **extra).fit(kernel)
-            return _dense(len(kernel), svm.support_, svm.dual_coef_, svm.intercept_)
+            svm = OneClassSVM(tol=tol, **SVM_OPTIONS, **extra).fit(kernel)
+            return _full_dual(len(kernel), svm.support_, svm.dual_coef_, svm.intercept_)
         # For LIBSVM, the first side is the one that scikit-learn sorts first.
-        svm = SVC(tol=tol, **OPTIONS).fit(kernel, -y, **extra)
+        svm = SVC(tol=tol, **SVM_OPTIONS).fit(kernel, -y, **extra)
     # With two classes, scikit-learn flips the signs: positive means the second class.
-    return _dense(len(kernel), svm.support_, -svm.dual_coef_, -svm.intercept_)
+    return _full_dual(len(kernel), svm.support_, -svm.dual_coef_, -svm.intercept_)
 
 
-def _dense(n: int, support: Any, duals: Any, intercepts: Any) -> tuple[Float, float]:
-    dual, intercept = np.zeros(n), float(intercepts[0])
+def _full_dual(n: int, support: Any, duals: Any, offsets: Any) -> tuple[Float, float]:
+    dual, offset = np.zeros(n), float(offsets[0])
     dual[support] = duals[0]
-    if not (np.isfinite(dual).all() and np.isfinite(intercept)):
+    if not (np.isfinite(dual).all() and np.isfinite(offset)):
         raise MethodFailed("a weight is not finite; lower trace_bound or the costs")
-    return dual, intercept
+    return dual, offset

@@ -94,7 +94,7 @@ class LabellingKernels(NamedTuple):
     root: Float
     first: tuple[Float, Float]
     ridge: Float
-    n_known: int
+    n_fixed: int
     scale: float
 
 
@@ -123,38 +123,38 @@ class LabellingMachine(AugmentedMachine):
 
     def _quadratic(self, weights: Float) -> Float:
         """Return ``sum_m d_m B_m + W``; labellings differ only in unlabelled rows."""
-        Q, n_known = self._buffer, self._kernels.n_known
-        known_labels, guesses = self._labels[:n_known, 0], self._labels[n_known:]
+        Q, n_fixed = self._buffer, self._kernels.n_fixed
+        fixed_labels, guesses = self._labels[:n_fixed, 0], self._labels[n_fixed:]
         mean = guesses @ weights
-        row_labels = np.concatenate([known_labels * weights.sum(), mean])
-        np.multiply(known_labels[:, None], row_labels, out=Q[:n_known])
-        np.multiply(mean[:, None], known_labels, out=Q[n_known:, :n_known])
-        np.matmul(guesses * weights, guesses.T, out=Q[n_known:, n_known:])
+        row_labels = np.concatenate([fixed_labels * weights.sum(), mean])
+        np.multiply(fixed_labels[:, None], row_labels, out=Q[:n_fixed])
+        np.multiply(mean[:, None], fixed_labels, out=Q[n_fixed:, :n_fixed])
+        np.matmul(guesses * weights, guesses.T, out=Q[n_fixed:, n_fixed:])
         Q *= self._kernels.shifted
         hfa.add_columns(Q, self._columns * self._labels, weights)
         Q[np.diag_indices_from(Q)] += self._kernels.ridge
         return Q
 
     def _strengths(self, dual: Float) -> Float:
-        shifted, n_known = self._kernels.shifted, self._kernels.n_known
+        shifted, n_fixed = self._kernels.shifted, self._kernels.n_fixed
         signed = self._labels * dual[:, None]
-        rows = n_known + np.flatnonzero(dual[n_known:])
-        known_duals, guesses = signed[:n_known, 0], signed[rows]
+        rows = n_fixed + np.flatnonzero(dual[n_fixed:])
+        fixed_duals, guesses = signed[:n_fixed, 0], signed[rows]
         # Rows first, then columns: several times faster than both at once.
         block = shifted.take(rows, axis=0).take(rows, axis=1)
         norms = np.einsum("um,um->m", guesses, block @ guesses)
-        norms += 2.0 * guesses.T @ (shifted[rows, :n_known] @ known_duals)
-        norms += known_duals @ (shifted[:n_known, :n_known] @ known_duals)
+        norms += 2.0 * guesses.T @ (shifted[rows, :n_fixed] @ fixed_duals)
+        norms += fixed_duals @ (shifted[:n_fixed, :n_fixed] @ fixed_duals)
         return np.asarray(np.einsum("im,im->m", self._columns, signed) ** 2 + norms)
 
     def extend(self, solution: Solution) -> bool:
         """Add the labelling with the largest coordinate of ``root (a * y)``."""
-        dual, n_known = solution.dual, self._kernels.n_known
+        dual, n_fixed = solution.dual, self._kernels.n_fixed
         best = int(self._scores(dual).argmax())
         sign, row = (1.0, best) if best < len(dual) else (-1.0, best - len(dual))
-        values = sign * self._kernels.root[row, n_known:] * dual[n_known:]
+        values = sign * self._kernels.root[row, n_fixed:] * dual[n_fixed:]
         guesses = ratio_labels(values, self._expected)
-        labels = np.concatenate([self._labels[:n_known, 0], guesses])
+        labels = np.concatenate([self._labels[:n_fixed, 0], guesses])
         signed = labels * dual
         if is_added := self._add(signed, self._kernels.shifted @ signed - signed.sum()):
             self._labels = np.column_stack([self._labels, labels])
@@ -166,10 +166,10 @@ class LabellingMachine(AugmentedMachine):
         ``sum(y z)`` is twice the sum of the values that become positive, minus the sum
         of all values. Only as many zeros are kept as may become positive.
         """
-        n_known, root = self._kernels.n_known, self._kernels.root
-        rows = n_known + np.flatnonzero(dual[n_known:])
-        n_zeros = min(len(root) - n_known - len(rows), int(np.ceil(self._expected)))
-        agreement = root[:, :n_known] @ (self._labels[:n_known, 0] * dual[:n_known])
+        n_fixed, root = self._kernels.n_fixed, self._kernels.root
+        rows = n_fixed + np.flatnonzero(dual[n_fixed:])
+        n_zeros = min(len(root) - n_fixed - len(rows), int(np.ceil(self._expected)))
+        agreement = root[:, :n_fixed] @ (self._labels[:n_fixed, 0] * dual[:n_fixed])
         scores = np.empty((2, len(root)))
         for start in range(0, len(root), CHUNK):
             part = slice(start, start + CHUNK)
@@ -224,7 +224,7 @@ class SHFA(HFA):
         shares, those of the labelled target rows, or given shares in the order of
         `classes_`.
     trace_bound, C_source, C_target, max_iter, max_inner_iter, tol
-        As in `HFA`, which has references and example, but for labellings as well.
+        As in `HFA`, which has references and an example; directions have labellings.
     C_unlabelled : float, default=1e-3
         Cost of a margin violation of an unlabelled row.
     p : float, default=1.5
@@ -301,24 +301,24 @@ class SHFA(HFA):
         target = GaussianKernel(row_normalise(np.vstack(parts[1:])))
         K = linalg.block_diag(source.gram, target.gram)
         costs = self.C_source, self.C_target, self.C_unlabelled
-        n_source, n_known = len(parts[0]), len(parts[0]) + len(parts[1])
+        n_source, n_fixed = len(parts[0]), len(parts[0]) + len(parts[1])
         kernels = LabellingKernels(
             root=symmetric_root((1.0 + self.trace_bound) * K + 1.0),
             shifted=K + 1.0,
             first=self._first_column(source, target),
             ridge=1.0 / np.repeat(costs, [len(X) for X in parts]),
-            n_known=n_known,
+            n_fixed=n_fixed,
             scale=float(np.sqrt(self.trace_bound)),
         )
         codes = np.concatenate([problem.y_source, problem.y_labelled])
-        rows = slice(n_source, n_known)
+        rows = slice(n_source, n_fixed)
 
         def machine(code: int) -> LabellingMachine:
             # The first guess is by a machine on the labelled target rows only.
             signs = np.where(codes == code, 1.0, -1.0)
             y, ridge = signs[rows], np.diag(kernels.ridge[rows])
             Q = kernels.shifted[rows, rows] * np.outer(y, y) + ridge
-            values = kernels.shifted[n_known:, rows] @ (y * self._solver(len(y))(Q))
+            values = kernels.shifted[n_fixed:, rows] @ (y * self._solver(len(y))(Q))
             labels = np.concatenate([signs, ratio_labels(values, expected[code])])
             solver = self._solver(len(labels))
             return LabellingMachine(kernels, labels, expected[code], solver)

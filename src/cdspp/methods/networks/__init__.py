@@ -1,1 +1,1 @@
-"""STN and SSAN: small networks (torch)."""
+"""SSAN, STN, JMEA and NN_t: small networks (torch)."""

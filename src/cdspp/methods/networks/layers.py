@@ -28,10 +28,10 @@ from cdspp.methods.networks.trained import (
 
 log = logging.getLogger(__name__)
 
-FIRST_SCALE = 0.01
+INITIAL_SCALE = 0.01
 PROGRESS_SECONDS = 30.0
-# A last loss above SPIKE times the median of the last USUAL_OVER losses is not noise.
-SPIKE, USUAL_OVER = 1.5, 100
+# A last loss above SPIKE times the median of the last SPIKE_WINDOW losses is not noise.
+SPIKE, SPIKE_WINDOW = 1.5, 100
 
 
 class TrainingContext:
@@ -51,16 +51,16 @@ class TrainingContext:
     def normal(self, *shape: int) -> Tensor:
         """Draw initial weights on the processor."""
         values = torch.empty(shape, dtype=self.dtype, device="cpu")
-        return values.normal_(0.0, FIRST_SCALE, generator=self.generator)
+        return values.normal_(0.0, INITIAL_SCALE, generator=self.generator)
 
-    def place(self, values: Float | Tensor) -> Tensor:
+    def tensor(self, values: Float | Tensor) -> Tensor:
         """Copy an array or tensor to the device."""
         tensor = torch.from_numpy(values) if isinstance(values, np.ndarray) else values
         return tensor.to(device=self.device, dtype=self.dtype, copy=True)
 
     def parameter(self, values: Float | Tensor) -> Tensor:
         """Return a trainable copy of initial values on the device."""
-        return self.place(values).contiguous().requires_grad_()
+        return self.tensor(values).contiguous().requires_grad_()
 
     @contextmanager
     def arithmetic(self) -> Iterator[None]:
@@ -98,13 +98,13 @@ class Batch:
 
     def __init__(self, problem: Problem, setup: TrainingContext) -> None:
         target = np.vstack([problem.X_labelled, problem.X_unlabelled])
-        self.X_source = to_mkldnn(setup.place(problem.X_source))
-        self.X_target = to_mkldnn(setup.place(target))
-        self.Y_source = setup.place(np.eye(problem.n_classes)[problem.y_source])
-        self.Y_labelled = setup.place(np.eye(problem.n_classes)[problem.y_labelled])
+        self.X_source = to_mkldnn(setup.tensor(problem.X_source))
+        self.X_target = to_mkldnn(setup.tensor(target))
+        self.Y_source = setup.tensor(np.eye(problem.n_classes)[problem.y_source])
+        self.Y_labelled = setup.tensor(np.eye(problem.n_classes)[problem.y_labelled])
         self.Y = torch.cat([self.Y_source, self.Y_labelled])
         sizes = len(problem.y_source), len(target)
-        self.is_source = setup.place(np.repeat([1.0, 0.0], sizes))
+        self.is_source = setup.tensor(np.repeat([1.0, 0.0], sizes))
 
 
 def class_means(Y: Tensor, Z: Tensor) -> Tensor:
@@ -156,7 +156,7 @@ class RowLayer:
         self, weight: Tensor, bias: Tensor, setup: TrainingContext, rows: Float
     ) -> None:
         self._rows, self._initial = rows, TrainedLayer(weight.numpy(), bias.numpy())
-        self._outputs = setup.place(rows @ self._initial.weight.T + self._initial.bias)
+        self._outputs = setup.tensor(rows @ self._initial.weight.T + self._initial.bias)
         coefficients = torch.zeros_like(self._outputs).requires_grad_()
         self.parameters = coefficients, setup.parameter(np.ones(1))
 
@@ -251,7 +251,7 @@ def train(
     weights = [weight for group in optimiser.param_groups for weight in group["params"]]
     if not all(bool(weight.isfinite().all()) for weight in weights):
         raise MethodFailed(f"a weight is not finite after iteration {max_iter - 1}")
-    level = float(np.median(losses[-USUAL_OVER:]))
+    level = float(np.median(losses[-SPIKE_WINDOW:]))
     if losses[-1] > SPIKE * level:
         text = "the last loss, %.4f, is far above the usual %.4f: training has just "
         log.warning(text + "become unstable, and the result is poor", losses[-1], level)

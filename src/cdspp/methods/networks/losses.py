@@ -143,9 +143,7 @@ def _draw_layers(
     return [(setup.normal(n_out, n_in), setup.normal(n_out)) for n_in, n_out in shapes]
 
 
-def adam(
-    parts: Sequence[Layer | RowLayer], setup: TrainingContext, model: Any
-) -> torch.optim.Adam:
+def adam(parts: Sequence[Layer | RowLayer], model: Any) -> torch.optim.Adam:
     """Return an Adam optimiser of layers that includes the gradient of `penalty`."""
     weights, biases = zip(*(part.parameters for part in parts), strict=True)
     groups = [{"params": weights, "weight_decay": model.tau}, {"params": biases}]
@@ -194,7 +192,7 @@ class SoftTransferNetwork(Network):
         widths = problem.X_source.shape[1], problem.X_labelled.shape[1]
         network = cls.draw((*widths, model.n_components, problem.n_classes), setup)
         batch = Batch(problem, setup)
-        optimiser = adam(network.layers, setup, model)
+        optimiser = adam(network.layers, model)
 
         def loss(iteration: int) -> Tensor:
             correct_epsilon(optimiser, iteration)
@@ -227,7 +225,7 @@ def mean_gaps(Z_source: Tensor, Z_target: Tensor, soft: Tensor, batch: Batch) ->
 def truncated_normal(setup: TrainingContext, *shape: int) -> Tensor:
     """Draw from a normal distribution, redrawing values beyond two deviations."""
     values = setup.normal(*shape)
-    while (is_outlier := values.abs() > 2 * layers.FIRST_SCALE).any():
+    while (is_outlier := values.abs() > 2 * layers.INITIAL_SCALE).any():
         values = setup.normal(*shape).where(is_outlier, values)
     return values
 
@@ -236,7 +234,7 @@ def truncated_normal(setup: TrainingContext, *shape: int) -> Tensor:
 class JointNetwork(SoftTransferNetwork):
     """The network of JMEA, with a second classifier for the target only."""
 
-    second: Layer
+    target_classifier: Layer
 
     @classmethod
     def draw(cls, sizes: Sequence[int], setup: TrainingContext) -> JointNetwork:
@@ -248,7 +246,8 @@ class JointNetwork(SoftTransferNetwork):
 
     def trained(self, losses: list[float]) -> Trained:
         """Return the trained network as arrays, with the classifier of the target."""
-        return replace(super().trained(losses), classifier=self.second.trained())
+        classifier = self.target_classifier.trained()
+        return replace(super().trained(losses), classifier=classifier)
 
     def loss(self, batch: Batch, iteration: int, model: Any) -> Tensor:
         """Return the loss without the regulariser."""
@@ -258,7 +257,7 @@ class JointNetwork(SoftTransferNetwork):
         share = iteration / model.max_iter
         Z_source, Z_target = self.source(batch.X_source), self.target(batch.X_target)
         first = self.classifier(torch.cat([Z_source, Z_target])).log_softmax(dim=1)
-        second = self.second(Z_target).log_softmax(dim=1)
+        second = self.target_classifier(Z_target).log_softmax(dim=1)
         loss = layers.cross_entropy(first[: len(batch.Y)], batch.Y)
         own_loss = layers.cross_entropy(second[:n_labelled], batch.Y_labelled)
         Z_labelled, Z = Z_target[:n_labelled], Z_target[n_labelled:]
@@ -271,7 +270,7 @@ class JointNetwork(SoftTransferNetwork):
         if n_selected:
             Z, Y_soft = Z[by_first], share * P_first[by_first]
             means = layers.class_means(batch.Y_labelled, Z_labelled)
-            # As released: the additional one in the size shrinks means of few rows.
+            # As in the released code, one more in the size shrinks means of few rows.
             soft_means = Y_soft.T @ Z / (Y_soft.sum(dim=0) + 1.0)[:, None]
             marginal = (Z_labelled.mean(dim=0) - Z.mean(dim=0)).square().sum()
             within = marginal + (means - soft_means).square().sum()
@@ -292,8 +291,8 @@ def fit_target_network(
     weights = [truncated_normal(setup, *shape).T for shape in shapes]
     biases = [truncated_normal(setup, n_out) for _, n_out in shapes]
     hidden, output = map(Layer, weights, biases, [setup, setup])
-    rows, Y = layers.to_mkldnn(setup.place(X)), setup.place(np.eye(n_classes)[codes])
-    optimiser = adam([hidden, output], setup, model)
+    rows, Y = layers.to_mkldnn(setup.tensor(X)), setup.tensor(np.eye(n_classes)[codes])
+    optimiser = adam([hidden, output], model)
 
     def loss(iteration: int) -> Tensor:
         correct_epsilon(optimiser, iteration)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval
 
 from cdspp.core.discovery import defaults_of
-from cdspp.core.errors import to_install
+from cdspp.core.errors import install_hint
 from cdspp.core.linalg import row_normalise, softmax
 from cdspp.methods import base
 from cdspp.methods.base import Float, Iteration, Problem
@@ -21,7 +21,7 @@ from cdspp.methods.shared.common_subspace import CommonSpaceMethod, expand_class
 def require_torch(model: Any) -> None:
     """Raise ModuleNotFoundError, with the remedy, if torch is not installed."""
     if importlib.util.find_spec("torch") is None:
-        text = to_install("torch", type(model).__name__)
+        text = install_hint("torch", type(model).__name__)
         raise ModuleNotFoundError(text, name="torch")
 
 
@@ -96,14 +96,14 @@ class NetworkClassifier(CommonSpaceMethod, base.ConfidentClassifier):
         self.loss_curve_ = self._trained.losses
         return []
 
-    def _finish(self, problem: Problem, labelled: NDArray[np.bool_]) -> None:
-        super()._finish(problem, labelled)
+    def _fit_and_label(self, problem: Problem, labelled: NDArray[np.bool_]) -> None:
+        super()._fit_and_label(problem, labelled)
         self.n_iter_ = self.max_iter
 
-    def _place_target(self, X: Float) -> Float:
+    def _map_target(self, X: Float) -> Float:
         return self._trained.target(X)
 
-    def _place_source(self, X: Float, number: int) -> Float:
+    def _map_source(self, X: Float, number: int) -> Float:
         return self._trained.source(X)
 
     def _probabilities(self, X: Float) -> Float:
@@ -122,11 +122,11 @@ class SSAN(NetworkClassifier):
         L_s + (1 - \alpha) L_t + \alpha L_{soft} + \gamma L_{adv}
         + \beta \sum_c \sum_{\{a, b\}} \lVert \mu_{a,c} - \mu_{b,c} \rVert^2
 
-    with the cross entropies of the labelled rows; that of labelled target rows with the
-    mean softened prediction of their class in the source; that of a domain
-    discriminator, whose gradient is reversed for the encoders; and all pairs of three
-    means of each class: in the source, in the target and in both. An unlabelled row
-    belongs to a class if the classifier and the nearest class mean agree on it.
+    with the cross entropies ``L_s`` and ``L_t`` of the labelled rows, ``L_soft`` of
+    labelled target rows with the mean softened prediction of their class in the source,
+    and ``L_adv`` of a domain discriminator, whose gradient is reversed for encoders.
+    The last term compares three means per class: of the source, the target and both;
+    an unlabelled row counts if the classifier and the nearest class mean agree on it.
 
     Parameters
     ----------
@@ -453,8 +453,8 @@ class NNT(base.ConfidentClassifier):
         self._weight, self._bias = output.weight.astype(np.float64), output.bias
         return []
 
-    def _finish(self, problem: Problem, labelled: NDArray[np.bool_]) -> None:
-        super()._finish(problem, labelled)
+    def _fit_and_label(self, problem: Problem, labelled: NDArray[np.bool_]) -> None:
+        super()._fit_and_label(problem, labelled)
         self.n_iter_ = self.max_iter
 
     def _probabilities(self, X: Float) -> Float:

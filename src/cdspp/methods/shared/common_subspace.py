@@ -39,13 +39,13 @@ class CommonSpaceMethod(
     also in the frames of `set_output`.
     """
 
-    n_features_source_: int | list[int]  #: Number of features; a list of several ones.
+    n_features_source_: int | list[int]  #: Number of features; a list for several.
 
-    def _place_target(self, X: Float) -> Float:
+    def _map_target(self, X: Float) -> Float:
         """Return prepared target rows in the common space."""
         return X
 
-    def _place_source(self, X: Float, number: int) -> Float:
+    def _map_source(self, X: Float, number: int) -> Float:
         """Return prepared rows of a source in the common space."""
         return X
 
@@ -58,7 +58,7 @@ class CommonSpaceMethod(
             The rows as the classifier sees them.
         """
         check_is_fitted(self)
-        return self._place_target(self._prepare_target(self._read_rows(X)))
+        return self._map_target(self._prepare_target(self._read_rows(X)))
 
     def transform_source(self, X: ArrayLike, number: int = 0) -> Float:
         """Return source rows in the common space, as `transform` does target rows.
@@ -84,12 +84,12 @@ class CommonSpaceMethod(
                 f"X has {rows.shape[1]} features, but {type(self).__name__} was fitted "
                 f"on a source with {width}."
             )
-        return self._place_source(self._prepare_source(rows), number)
+        return self._map_source(self._prepare_source(rows), number)
 
     @property
     def _n_features_out(self) -> int:
         row = self._prepare_target(np.zeros((1, self.n_features_in_)))
-        return int(self._place_target(row).shape[1])
+        return int(self._map_target(row).shape[1])
 
     def _prepare(self, problem: Problem) -> Problem:
         """Return the problem with prepared rows; store the width of its source."""
@@ -133,13 +133,13 @@ class SubspaceMethod(CommonSpaceMethod):
     """A method with a linear projection per domain, which a subclass sets."""
 
     projection_: Float  #: Of target features, ``(n_features_in_, n_components)``.
-    #: Of source features, ``(n_features_source_, n_components)``; of several a list.
+    #: Of source features, ``(n_features_source_, n_components)``; a list for several.
     projection_source_: Float | list[Float]
 
-    def _place_target(self, X: Float) -> Float:
+    def _map_target(self, X: Float) -> Float:
         return self._embed(X @ self.projection_)
 
-    def _place_source(self, X: Float, number: int) -> Float:
+    def _map_source(self, X: Float, number: int) -> Float:
         P = self.projection_source_
         return self._embed(X @ (P[number] if isinstance(P, list) else P))
 

@@ -186,6 +186,6 @@ class LinearMachine:
         return cls(np.ascontiguousarray(W), b, present, n_classes)
 
     def probabilities(self, X: Any) -> Float:
-        """Return the softmax of the decision values, zero for a class without one."""
+        """Return the softmax of the decision values, zero for absent classes."""
         scores = softmax(X @ self.weights + self.intercepts)
         return expand_classes(scores, self.present, self.n_classes)

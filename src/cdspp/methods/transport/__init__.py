@@ -1,1 +1,1 @@
-"""Optimal transport of the source to the target: one file per method."""
+"""Optimal transport of the source to the target: KPG-RL, COOT and srFGW."""

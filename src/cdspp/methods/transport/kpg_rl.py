@@ -50,7 +50,7 @@ class _Keypoints:
         for column, row in zip(left.T, right.T, strict=True):
             mixture = 0.5 * (column[:, None] + row)
             divergence -= xlogy(mixture, mixture)
-        return plans.relative(np.maximum(divergence, 0.0))
+        return plans.divide_by_largest(np.maximum(divergence, 0.0))
 
 
 def _largest_distance(*parts: Float) -> float:
@@ -116,9 +116,9 @@ class KPGRL(base.ConfidentClassifier):
     Defaults are those of the released code for different features, except that its
     `max_iter` is 10000 and its rows are not scaled. Its machine is nearly linear,
     because its ``gamma`` is very small, and regularises more than the linear machine of
-    the same `C`, the only one of earlier releases. On published features of photographs
-    it is better by 5 to 14 points (1 to 6 without a source), on the embedded digits
-    worse by 1 (7 without a source). The linear machine has the `C` of SVM_t but is not
+    the same `C`, which release 0.2.0 used. On published features of photographs it is
+    better by 5 to 14 points (1 to 6 without a source), on the embedded digits worse by
+    1 (7 without a source). The linear machine has the `C` of SVM_t but is not
     one-vs-one. To see the effect of the transport, compare with a fit of this method
     without a source, with the same machine. The authors' data are not available, so
     tests only compare with a naive version.
@@ -167,19 +167,19 @@ class KPGRL(base.ConfidentClassifier):
         return 0.01 + seconds, 8e-6 * (6 * plan + n * (n + m))
 
     def _fit_problem(self, problem: Problem) -> list[Iteration]:
-        parts = problem.map_rows(row_normalise, row_normalise)
-        n, m = len(parts.X_source), len(parts.X_unlabelled)
+        prepared = problem.map_rows(row_normalise, row_normalise)
+        n, m = len(prepared.X_source), len(prepared.X_unlabelled)
         plans.require_plan(type(self).__name__, n, m)
-        X, codes = parts.X_labelled, parts.y_labelled
+        X, codes = prepared.X_labelled, prepared.y_labelled
         linear = self.classifier == "linear"
         if m:
-            keypoints = _Keypoints(parts)
+            keypoints = _Keypoints(prepared)
             self.plan_ = self._plan(keypoints.guide(self.tau), problem, keypoints)
             shares = self.plan_ / self.plan_.sum(axis=1, keepdims=True)
-            moved_rows = shares @ parts.X_unlabelled
+            moved_rows = shares @ prepared.X_unlabelled
             self.moved_ = row_normalise(moved_rows) if linear else moved_rows
             X = np.vstack([X, self.moved_])
-            codes = np.concatenate([codes, parts.y_source])
+            codes = np.concatenate([codes, prepared.y_source])
         machine = LinearMachine if linear else RadialMachine
         self._machine = machine.fit(X, codes, problem.n_classes, self.C)
         return []
@@ -339,6 +339,6 @@ class KPGRLKP(KPGRL):
             raise bridge_error(self, "shared columns", example, "--shared")
         X_source = row_normalise(problem.X_source[:, bridge.source])
         X = row_normalise(problem.X_unlabelled[:, bridge.target])
-        shared = plans.relative(squared_distances(X_source, X))
+        shared = plans.divide_by_largest(squared_distances(X_source, X))
         cost = self.alpha * shared + (1.0 - self.alpha) * guide
         return super()._plan(cost, problem, keypoints)

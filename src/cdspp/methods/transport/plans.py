@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from cdspp.core.errors import MethodFailed, to_install
+from cdspp.core.errors import MethodFailed, install_hint
 from cdspp.core.linalg import row_normalise, softmax, squared_distances
 from cdspp.core.memory import require_memory
 from cdspp.methods import base
@@ -20,7 +20,7 @@ LARGEST = 1e50  # limit of the scalings, which are then absorbed into the potent
 COPIES = 6  # number of arrays of a plan's size that exist at once
 TOLERANCE = 1e-6  # of the total error of row sums
 # POT imports every array library that it finds, but these methods only use NumPy.
-OTHERS = ("PYTORCH", "JAX", "CUPY", "TENSORFLOW")
+OTHER_BACKENDS = ("PYTORCH", "JAX", "CUPY", "TENSORFLOW")
 
 
 def require_plan(method: str, n_source: int, n_target: int, squares: int = 0) -> None:
@@ -32,7 +32,7 @@ def require_plan(method: str, n_source: int, n_target: int, squares: int = 0) ->
     )
 
 
-def relative(values: Float) -> Float:
+def divide_by_largest(values: Float) -> Float:
     """Return values divided by the largest, unless all are zero."""
     return values / (float(values.max(initial=0.0)) or 1.0)
 
@@ -71,12 +71,12 @@ def potentials(cost: Float, epsilon: float, max_iter: int) -> tuple[Float, Float
 
 def transport_library(module: str) -> Any:
     """Return a module of POT; ModuleNotFoundError says how to install it."""
-    for name in OTHERS:
+    for name in OTHER_BACKENDS:
         os.environ.setdefault(f"POT_BACKEND_DISABLE_{name}", "1")
     try:
         return import_module(module)
     except ModuleNotFoundError as error:
-        text = to_install("ot", "a transport plan")
+        text = install_hint("ot", "a transport plan")
         raise ModuleNotFoundError(text, name="ot") from error
 
 
@@ -147,7 +147,7 @@ class COOT(PlanClassifier):
     ``epsilon`` 1 for rows, an exact plan of the features and ``beta`` 100; the defaults
     here are this package's own, except `max_iter`. With rows and options as here, that
     code gave the 50 unlabelled rows of a problem (CaffeNet of DSLR to GoogLeNet of
-    Webcam) the same classes. A class in only one domain: `fit` raises `MethodFailed`.
+    Webcam) the same classes. `fit` raises `MethodFailed` on a class in only one domain.
 
     References
     ----------
@@ -327,12 +327,12 @@ class SemiRelaxedFGW(PlanClassifier):
 
     Notes
     -----
-    A step costs O(n_s n_t (n_s + n_t)) and n_s^2 + n_t^2 + 8 n_s n_t numbers of memory.
-    Rows have unit length. Rows of the fit, recognised by exact values, keep the class
-    that the plan gives them. A new row goes to the source row with the smallest
-    ``F'(T)``, as fitted rows eventually do; this agrees with the plan on 99 % of the
-    rows of the fit (photographs, default options). Labels by one more step for every
-    row, as in the previous version, were up to 8 points more accurate on photographs
+    A step costs O(n_s n_t (n_s + n_t)), and a fit holds 3 (n_s^2 + n_t^2) + 8 n_s n_t
+    numbers. Rows have unit length. Rows of the fit, recognised by exact values, keep
+    the class that the plan gives them. A new row goes to the source row with the
+    smallest ``F'(T)``, as fitted rows eventually do; this agrees with the plan on 99 %
+    of the rows of the fit (photographs, default options). Labels by one more step for
+    every row, as in release 0.2.0, were up to 8 points more accurate on photographs
     with the default `epsilon`, and 22 to 38 points less accurate with 0.1. The paper
     only has graphs, so no printed results can be compared, and all defaults are this
     package's own. `fit` raises `MethodFailed` for a class in only one domain.
@@ -380,7 +380,7 @@ class SemiRelaxedFGW(PlanClassifier):
         source, target = row_normalise(problem.X_source), row_normalise(X)
         target_distances = squared_distances(target, target)
         self._scale = float(target_distances.max()) or 1.0
-        self._distances = relative(squared_distances(source, source))
+        self._distances = divide_by_largest(squared_distances(source, source))
         labels = np.ascontiguousarray(label_cost(problem).T)
         # Mirrored solutions are equally good; starting from the labels selects one.
         first_plan = (1.0 - labels) / (1.0 - labels).sum(axis=1, keepdims=True) / len(X)
