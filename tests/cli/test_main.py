@@ -13,7 +13,7 @@ from unittest.mock import Mock
 import pytest
 
 from cdspp.__main__ import main
-from cdspp.cli import study
+from cdspp.cli import run, study
 from cdspp.cli.init import read_tables
 from cdspp.core.errors import DataError, DiskFullError, NotWritableError
 from cdspp.datasets.table_files import Columns
@@ -62,7 +62,8 @@ def test_commands_of_a_study_advise_what_has_all_that_they_use(
         raise ModuleNotFoundError("No module named 'yaml'", name="yaml")
 
     monkeypatch.chdir(repository)
-    monkeypatch.setattr(study, "read_study", lacking)
+    for module in (run, study):
+        monkeypatch.setattr(module, "read_study", lacking)
     assert main(["status"]) == 2
     message = "this needs yaml, which is not installed: pip install 'cdspp[workflow]'\n"
     assert capsys.readouterr().err.endswith(message)
