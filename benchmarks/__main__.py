@@ -39,7 +39,7 @@ __all__ = ["main"]
 
 progress = logging.getLogger("benchmarks").info
 
-EVERY = (
+ALL_COMMANDS = (
     *(["walk"], ["tables"], ["solver"], ["networks"], ["methods"]),
     ["precision", "config.yaml"],
 )
@@ -47,7 +47,7 @@ EVERY = (
 
 def _all(arguments: argparse.Namespace) -> str:
     parser, parts = _parser(), []
-    for words in EVERY:
+    for words in ALL_COMMANDS:
         progress(f"python -m benchmarks {' '.join(words)}")
         arguments_of_words = parser.parse_args(words)
         try:

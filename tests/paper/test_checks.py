@@ -204,8 +204,8 @@ def test_the_cheapest_takes_less_than_every_whole_rival() -> None:
     seconds = {"dama": 20.0, "cdls": 35.0, "svm-t": 1.0, "stn": 5.0, "cdspp": 10.0}
     assert CHEAPEST(times(seconds, shortened=["stn"])) == (
         SUPPORTED,
-        "CDSPP 10 s; cheapest and most expensive of 2 rivals: DAMA (2 ×), CDLS (3.5 ×); "
-        "5 trials. Left out, shortened: STN (0.5 ×).",
+        "CDSPP 10 s; cheapest and most expensive of 2 rivals: DAMA (2 ×), "
+        "CDLS (3.5 ×); 5 trials. Left out, shortened: STN (0.5 ×).",
     )
 
 

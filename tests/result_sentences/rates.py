@@ -112,7 +112,7 @@ ERROR_RATES = [
     ),
     Result(
         APPENDIX,
-        "Two-way intervals, over trials and test rows (*crossed* in the table), cover "
+        "Two-way intervals, over trials and test rows, cover "
         "it in {:.0f} %, for CDSPP_sup in {:.0f} %.",
         lambda n: [all_rates(n, 0, m)[:, 1].mean() for m in ("cdspp", "cdspp-sup")],
         rests_on=RATES,
