@@ -1,1 +1,1 @@
-"""Speed, memory, error rates of verdicts: `python -m benchmarks --help` lists them."""
+"""Measurements of speed, memory and error rates: see `python -m benchmarks --help`."""

@@ -1,4 +1,4 @@
-"""The measurements from the shell: `python -m benchmarks WHAT`, in the repository."""
+"""The measurements from the shell: `python -m benchmarks MEASUREMENT`."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ __all__ = ["main"]
 
 progress = logging.getLogger("benchmarks").info
 
-EVERY = (
+ALL_COMMANDS = (
     *(["walk"], ["tables"], ["solver"], ["networks"], ["methods"]),
     ["precision", "config.yaml"],
 )
@@ -47,7 +47,7 @@ EVERY = (
 
 def _all(arguments: argparse.Namespace) -> str:
     parser, parts = _parser(), []
-    for words in EVERY:
+    for words in ALL_COMMANDS:
         progress(f"python -m benchmarks {' '.join(words)}")
         arguments_of_words = parser.parse_args(words)
         try:
@@ -187,7 +187,7 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python -m benchmarks", description="Measure speed, memory, and verdicts."
     )
-    commands = parser.add_subparsers(metavar="WHAT", required=True)
+    commands = parser.add_subparsers(metavar="MEASUREMENT", required=True)
     measurements = [
         _add_solver(commands),
         _add_methods(commands),
@@ -198,7 +198,7 @@ def _parser() -> argparse.ArgumentParser:
             "--size",
             choices=[*measure.SIZES, "all"],
             default="all",
-            help="size of the problem (%(default)s)",
+            help="size of the problem (default: %(default)s)",
         )
     more = [_add_verdicts(commands), _add_decisions(commands), _add_walk(commands)]
     for command in (*measurements, *more):
@@ -245,7 +245,7 @@ def _add_methods(commands: Any) -> argparse.ArgumentParser:
         type=positive_integer,
         default=600,
         metavar="SECONDS",
-        help="stop a fit after this time (%(default)s)",
+        help="stop a fit after this time (default: %(default)s)",
     )
     _add_number(methods, "--repeat", 1, "fits of each method; the quickest counts")
     note = "a checkout of another version, with its .venv, to compare with"
@@ -298,7 +298,7 @@ def _add_decisions(commands: Any) -> argparse.ArgumentParser:
         type=int,
         metavar="N",
         default=DRAWS,
-        help="draws of each family that 0.2.0 also answers (%(default)s)",
+        help="draws of each family that 0.2.0 also answers (default: %(default)s)",
     )
     decisions.add_argument(
         "--coda",
@@ -316,7 +316,7 @@ def _add_decisions(commands: Any) -> argparse.ArgumentParser:
 def _add_walk(commands: Any) -> argparse.ArgumentParser:
     text = "lines, modules and functions, in total and by command"
     walk = add_command(commands, "walk", _walk, text, _help("walk"))
-    note = "the checkout to count (the current folder)"
+    note = "the checkout to count (default: the current folder)"
     walk.add_argument("--root", type=Path, default=Path(), metavar="FOLDER", help=note)
     return walk
 
@@ -356,7 +356,7 @@ def _add_output(command: argparse.ArgumentParser, default: str = ".") -> None:
         "--output",
         metavar="FOLDER",
         default=default,
-        help="folder for the output files (%(default)s)",
+        help="folder for the output files (default: %(default)s)",
     )
 
 
@@ -368,7 +368,7 @@ def _add_number(
         type=positive_integer,
         default=default,
         metavar="N",
-        help=f"{meaning} (%(default)s)",
+        help=f"{meaning} (default: %(default)s)",
     )
 
 

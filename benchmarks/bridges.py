@@ -1,4 +1,4 @@
-"""How often `compare` recommends a source for the columns that it shares.
+"""Rates at which `compare` recommends a source for the columns that it shares.
 
 In the planted problems, labels transfer nothing: source and target have independent
 class geometries. Three columns are in both. They are *useful* (equal class means in
@@ -37,9 +37,9 @@ __all__ = ["KINDS", "bench_bridges", "bridges_table", "shared_problem"]
 KINDS = USEFUL, USELESS, MISLEADING = ("useful", "useless", "misleading")
 SIZES = (12, 30, 100)
 N_SHARED = 3
-# Of a row around the mean of its class in the shared columns, which have N(0, 1).
+# Standard deviation of rows around the mean of their class, drawn from N(0, 1).
 SPREAD = 0.5
-BRIDGED, ALONE = "shared-columns", ("svm-t", "target-only")
+WITH_BRIDGE, WITHOUT_SOURCE = "shared-columns", ("svm-t", "target-only")
 
 
 def shared_problem(
@@ -50,11 +50,11 @@ def shared_problem(
     Parameters
     ----------
     kind : {"useful", "useless", "misleading"}
-        What the shared columns say.
+        Information in the shared columns.
     n_labelled : int
         Labelled target rows, one of `SIZES`.
     number : int
-        Which problem.
+        Number of the problem.
     """
     per_class = LABELLED[n_labelled]
     population = Planted(
@@ -106,7 +106,7 @@ def bench_bridges(
     workers : int, default=2
         Processes at a time, each with one BLAS thread; results are the same for any.
     progress : callable, optional
-        Receives a line of text on each finished request.
+        Receives a line of text after each kind and size.
 
     Returns
     -------
@@ -124,17 +124,20 @@ def bench_bridges(
             rows.append((*request, *answer))
             if request[2] == problems - 1:
                 progress(f"{request[0]} columns, {request[1]} labelled rows: done")
-    names = ["kind", "n_labelled", "number", "shared", "apart", "gain"]
+    names = ["kind", "n_labelled", "number", "shared", "unshared", "gain"]
     groups = pd.DataFrame(rows, columns=names).groupby(
         ["kind", "n_labelled"], sort=False
     )
-    counts = groups[["shared", "apart"]].sum()
+    counts = groups[["shared", "unshared"]].sum()
     table = counts.assign(problems=groups.size(), gain=groups["gain"].mean())
     return table.reset_index()
 
 
 def _recommendations(request: tuple[str, int, int]) -> tuple[bool, bool, float]:
-    """Return whether the source is recommended, shared and apart, and its true gain."""
+    """Return whether the source is recommended, with shared columns and without.
+
+    The third value is the true gain of shared columns.
+    """
     X, y, truth, source = shared_problem(*request)
     with limit_threads(1), warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -142,13 +145,13 @@ def _recommendations(request: tuple[str, int, int]) -> tuple[bool, bool, float]:
             compare(X, y, source=domain, seed=request[2], why=True).explanation
             for domain in (source, source.with_bridges(()))
         ]
-        shared, apart = (e is not None and e.decision == USE for e in explanations)
+        shared, unshared = (e is not None and e.decision == USE for e in explanations)
         gain = _true_gain(X, y, truth, source)
-    return shared, apart, gain
+    return shared, unshared, gain
 
 
 def _true_gain(X: Float, y: Int, truth: Int, source: SourceDomain) -> float:
-    """Return the gain of shared columns over the best without a source."""
+    """Return the gain of shared columns over the best method without a source."""
     rows, X_source = _standardise(X), _standardise(np.asarray(source.X))
     is_labelled, same_columns = (
         y != UNLABELLED,
@@ -157,8 +160,14 @@ def _true_gain(X: Float, y: Int, truth: Int, source: SourceDomain) -> float:
     target_as_source = SourceDomain(
         rows[is_labelled], y[is_labelled], shared_columns=same_columns
     )
-    fits: list[tuple[str, SourceDomain | None]] = [(name, None) for name in ALONE]
-    fits = [(BRIDGED, replace(source, X=X_source)), (BRIDGED, target_as_source), *fits]
+    fits: list[tuple[str, SourceDomain | None]] = [
+        (name, None) for name in WITHOUT_SOURCE
+    ]
+    fits = [
+        (WITH_BRIDGE, replace(source, X=X_source)),
+        (WITH_BRIDGE, target_as_source),
+        *fits,
+    ]
     with_source, *alone = (
         (make(name).fit(rows, y, source=domain).transduction_ == truth)[
             ~is_labelled
@@ -178,10 +187,10 @@ def _standardise(X: Float) -> Float:
 
 
 def bridges_table(counts: pd.DataFrame) -> str:
-    """Return a table of how often the source was recommended, in percent, by kind."""
-    grid = [["shared columns", "labelled rows", "true gain", "shared", "apart"]]
+    """Return a table of the rates of recommendation, in percent, by kind."""
+    grid = [["shared columns", "labelled rows", "true gain", "shared", "not shared"]]
     for row in counts.itertuples():
-        shares = [f"{100 * n / row.problems:.0f} %" for n in (row.shared, row.apart)]
+        shares = [f"{100 * n / row.problems:.0f} %" for n in (row.shared, row.unshared)]
         gain = in_points(row.gain, sign=True)
         grid.append([row.kind, str(row.n_labelled), gain, *shares])
     return "\n".join(aligned(grid))

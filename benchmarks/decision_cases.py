@@ -1,7 +1,7 @@
-"""Draws of `benchmarks.decision_families`, as `compare` answers them and as they are.
+"""Answers of `compare` on draws of `benchmarks.decision_families`, and the truth.
 
-Started as a module this answers requests in a process of its own;
-`benchmarks.decisions` asks and counts.
+Run as a module, this file computes requests in a process of its own;
+`benchmarks.decisions` sends the requests and counts the results.
 """
 
 from __future__ import annotations
@@ -28,15 +28,14 @@ from cdspp.methods import make_seeded, method_class
 from cdspp.methods.base import UNLABELLED, Int
 from cdspp.methods.problem import scale_domains
 
-__all__ = ["ALWAYS", "fit_name", "judge_draw", "judge_draws"]
+__all__ = ["TARGET_ONLY", "fit_name", "judge_draw", "judge_draws"]
 
-ALWAYS = TARGET_ONLY
-FURTHER = "cdspp-bridge"  # in hindsight, too, where there is a bridge
+EXTRA_CANDIDATE = "cdspp-bridge"  # also considered in hindsight if there is a bridge
 WITH_SOURCE = "+source"
 
 
 def fit_name(method: str, with_source: bool = True) -> str:
-    """Return the name of a fit: of a method, and of the source where it uses one.
+    """Return the name of a fit: its method, and whether it uses the source.
 
     >>> fit_name("cdspp"), fit_name("cdspp", False), fit_name("svm-t")
     ('cdspp+source', 'cdspp', 'svm-t')
@@ -47,9 +46,9 @@ def fit_name(method: str, with_source: bool = True) -> str:
 def judge_draws(
     family: str, numbers: Sequence[int], before: int = DRAWS, coda: str = ""
 ) -> list[dict[str, Any]]:
-    """Judge draws of a family as `judge_draw` does, the first ones as in 0.2.0, too.
+    """Apply `judge_draw` to draws of a family, including 0.2.0 on the first ones.
 
-    Where its data are not at hand, the only record says what is `missing`.
+    Without its data, the only record names what is `missing`.
     """
     records = []
     for number in numbers:
@@ -68,7 +67,7 @@ def judge_draws(
 def judge_draw(
     draw: Draw, seed: int, *, before: bool = True, coda: str = ""
 ) -> dict[str, Any]:
-    """Ask `compare` as a user would, and fit every candidate for the truth.
+    """Run `compare` as a user would, and fit every candidate for the truth.
 
     Parameters
     ----------
@@ -77,7 +76,7 @@ def judge_draw(
     seed : int
         Seed of the comparison.
     before : bool, default=True
-        Whether to ask for the answer of 0.2.0 as well.
+        Whether to compute the answer of 0.2.0 as well.
     coda : str, default=""
         A checkout of CODA, whose choice of rows takes part in the labelling.
 
@@ -86,8 +85,8 @@ def judge_draw(
     dict
         The `candidates` with their gains; the fit that the bet deploys (`bet`); the
         accuracy of every candidate on unlabelled rows (`truth`); processor `seconds` of
-        the answer; the `labelling`, of nothing where the bet is `target-only`; and what
-        `_earlier_answer` returns.
+        the answer; the `labelling`, empty if the bet is `target-only`; and the result
+        of `_earlier_answer`.
     """
     rows = draw.X, draw.y
     answer, seconds = _timed_answer(*rows, source=draw.source, seed=seed)
@@ -105,13 +104,13 @@ def judge_draw(
             for name, codes in predictions.items()
         },
         "seconds": seconds,
-        "labelling": _labelling(draw, bet, seed, coda) if bet != ALWAYS else [],
+        "labelling": _labelling(draw, bet, seed, coda) if bet != TARGET_ONLY else [],
         **(_earlier_answer(draw, seed) if before else {}),
     }
 
 
 def _earlier_answer(draw: Draw, seed: int) -> dict[str, Any]:
-    """Return the answer of 0.2.0, and what its best cross-validated mean deploys.
+    """Return the answer of 0.2.0, and the fit with its best cross-validated mean.
 
     The fits are `before`, by its `decision` and next command, and `best_mean`; the
     processor seconds of the answer are `seconds_before`.
@@ -123,7 +122,7 @@ def _earlier_answer(draw: Draw, seed: int) -> dict[str, Any]:
     answer = comparison.explanation
     return {
         "decision": answer.decision,
-        "before": fit_name(answer.method or ALWAYS, answer.decision == USE),
+        "before": fit_name(answer.method or TARGET_ONLY, answer.decision == USE),
         "best_mean": _best_mean(comparison.accuracies),
         "seconds_before": seconds,
     }
@@ -141,14 +140,14 @@ def _hindsight(draw: Draw) -> list[str]:
     problem = Problem.of(draw.X, draw.y, draw.source, STANDARDISE)
     usual = usual_methods(problem)
     if problem.bridge:
-        usual.append(FURTHER)
-    # Without a source, what uses a bridge joins the target to itself.
-    alone = [name for name in usual if not method_class(name).bridges]
-    return [*map(fit_name, usual), *(fit_name(name, False) for name in alone)]
+        usual.append(EXTRA_CANDIDATE)
+    # Without a source, a method with a bridge joins the target to itself.
+    without_source = [name for name in usual if not method_class(name).bridges]
+    return [*map(fit_name, usual), *(fit_name(name, False) for name in without_source)]
 
 
 def _best_mean(accuracies: Any) -> str:
-    """Return the fit of the best mean among all that could be deployed."""
+    """Return the fit with the best mean among all that can be deployed."""
     fits = accuracies.dropna(subset=["mean"])
     states = [
         (fit.mean, fit_name(fit.method, fit.state == REAL))
@@ -172,7 +171,7 @@ def _fit(draw: Draw, y: Int, name: str) -> tuple[Any, Any]:
 
 
 def _predictions(draw: Draw, y: Int, name: str) -> Int:
-    """Return codes for the rows that the draw hides; -1 where the method fails."""
+    """Return codes for the rows without a label; -1 if the method fails."""
     unlabelled = draw.y == UNLABELLED
     try:
         model, _ = _fit(draw, y, name)
@@ -185,9 +184,9 @@ def _predictions(draw: Draw, y: Int, name: str) -> Int:
 def _labelling(draw: Draw, bet: str, seed: int, coda: str) -> list[dict[str, Any]]:
     unlabelled = np.flatnonzero(draw.y == UNLABELLED)
     n_classes = len(np.unique(draw.truth))
-    plain = [_predictions(draw, draw.y, name) for name in (bet, ALWAYS)]
+    predictions = [_predictions(draw, draw.y, name) for name in (bet, TARGET_ONLY)]
     scores = []
-    for name in (bet, ALWAYS):
+    for name in (bet, TARGET_ONLY):
         model, X = _fit(draw, draw.y, name)
         if hasattr(model, "predict_proba"):
             scores.append(model.predict_proba(X[unlabelled]))
@@ -197,10 +196,10 @@ def _labelling(draw: Draw, bet: str, seed: int, coda: str) -> list[dict[str, Any
     def refit(rows: Int, fit: int) -> Int:
         y = draw.y.copy()
         y[unlabelled[rows]] = draw.truth[unlabelled[rows]]
-        return _predictions(draw, y, (bet, ALWAYS)[fit])
+        return _predictions(draw, y, (bet, TARGET_ONLY)[fit])
 
     return simulate_labelling(
-        plain,
+        predictions,
         scores,
         draw.truth[unlabelled],
         refit,

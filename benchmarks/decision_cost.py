@@ -1,4 +1,4 @@
-"""What an answer of `compare` takes, with its explanation and without, by rows."""
+"""Time and memory of an answer of `compare`, with and without `why`, by rows."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from cdspp.analysis.compare import compare
 
 __all__ = ["SIZES", "bench_cost", "prepare"]
 
-BET, WHY = "bet", "why"  # without an explanation, and with that of 0.2.0
+BET, WHY = "bet", "why"  # without an explanation, and with one, as in 0.2.0
 N_SHARED = 3
 # Labelled and unlabelled target rows.
 SIZES = ((12, 1000), (100, 1000), (1000, 1000), (100, 100_000))
@@ -21,7 +21,7 @@ LIMIT = 3600.0
 
 
 def prepare(name: str, size: Size, rows: Rows, rows_in_use: Sequence[int]) -> Work:
-    """Return the answer `name` on rows of which three columns are shared, to time."""
+    """Return the answer `name` on rows with three shared columns, to be timed."""
     shared = [(column, column) for column in range(N_SHARED)]
     source = replace(rows.source(), shared_columns=shared)
 
@@ -47,13 +47,13 @@ def bench_cost(
     sizes : sequence of pairs
         Labelled and unlabelled target rows.
     progress : callable, optional
-        Told what is about to be measured.
+        Receives a line of text before each measurement.
 
     Returns
     -------
     list of dict
-        By size `n_labelled` and `n_unlabelled`; and of `bet` and `why` the seconds of
-        `processor` and clock (`seconds`), and `peak_memory_mb`.
+        By size: `n_labelled`, `n_unlabelled`, and for `bet` and `why` the seconds of
+        the `processor` and of the clock (`seconds`), and `peak_memory_mb`.
     """
     costs = []
     for n_labelled, n_unlabelled in sizes:

@@ -1,7 +1,7 @@
 """Data of `benchmarks.decision_families`: objects described in two ways, by class.
 
-Each function reads or makes its data anew in a process, once. What is not made from
-scikit-learn, SciPy and the package is fetched, or read from the mirror CDSPP_MIRROR.
+Each function creates its data once per process. Data that do not come from
+scikit-learn, SciPy or the package are fetched, or read from the mirror CDSPP_MIRROR.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ __all__ = [
 
 CATALOGUE = Path(__file__).parents[1] / "resources" / "datasets.yaml"
 FIRST_INTENTS = 110
-N_WORDS = 300  # most frequent words of each side, where words are the columns
+N_WORDS = 300  # most frequent words of each side, if words are the columns
 N_COMPONENTS = 60
 
 
@@ -49,7 +49,7 @@ class Sides(NamedTuple):
     pairs : tuple of two ndarrays, optional
         Further objects described in both ways, without a class.
     shared : list of pairs, optional
-        Columns that both domains have, as numbers.
+        Numbers of the columns that both domains have.
     """
 
     X: tuple[Float, Float]
@@ -81,8 +81,8 @@ def _latent(X: Any, n_components: int) -> Float:
 def docs_and_code(by_words: bool) -> Sides:
     """Return docstrings of SciPy and bodies of other functions, by subpackage.
 
-    Columns are the most frequent words of each side, of which many are in both, or
-    latent components without anything in common.
+    Columns are the most frequent words of each side, many of which are in both, or
+    latent components, which share nothing.
     """
     data, extractor = make_dataset("docs-to-code"), _extractor("text")
     X, names, codes = [], [], []
@@ -151,7 +151,7 @@ def _with_pairs(
 
 @cache
 def requests() -> Sides:
-    """Return requests of the first intents of CLINC150, as an old and a new model do.
+    """Return requests of the first intents of CLINC150, described by two models.
 
     The old model is latent components of words, the new one of character n-grams; the
     requests that both describe are pairs.
@@ -188,7 +188,7 @@ def requests() -> Sides:
 
 
 def _fetch_record(dataset: str, resource: str, folder: str) -> Path:
-    """Return the record of a resource that was fetched into a folder."""
+    """Fetch a resource into a folder, and return its record."""
     record = Path(folder, dataset, f"{resource}.fetched.json")
     fetch_resource(
         dataset=dataset, resource=resource, catalogue=CATALOGUE, output=record

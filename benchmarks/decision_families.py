@@ -1,9 +1,9 @@
 """Families of problems for `benchmarks.decisions`, whose target labels are all known.
 
 A family has six draws. Each draw samples rows of both domains and hides all target
-labels but 2, 3, 5 or 10 a class, in turn over the draws; of a small class at most half
-of the rows keep theirs. In at least a third of the families the source is bad by
-construction. Six families are set aside: no rule is chosen by looking at them.
+labels except 2, 3, 5 or 10 per class, in turn over the draws; in a small class, at most
+half of the rows keep their labels. In at least a third of the families the source is
+bad by construction. Six families are set aside: no choice of a rule depends on them.
 
 Families and random streams were fixed before any rule was run on them.
 """
@@ -33,16 +33,16 @@ __all__ = ["DRAWS", "FAMILIES", "LABELLED", "Draw", "Family"]
 
 DRAWS = 6
 LABELLED = (2, 3, 5, 10)  # rows per class, in turn over draws
-# What becomes of a source, beside the states of `cdspp.stages.source_states`.
+# Changes of a source, in addition to the states of `cdspp.stages.source_states`.
 NOISE, OTHER_CLASSES = "column-noise", "other-classes"
 PERMUTED = "permuted-labels"
-# Of a table of scikit-learn: columns of the source and of the target.
+# By table of scikit-learn, the ranges of columns of the source and of the target.
 COLUMNS = {"wine": ((0, 8), (6, 13)), "breast_cancer": ((0, 12), (9, 30))}
-UPPER, LOWER = slice(0, 5), slice(3, 8)  # of 8 lines of pixels, two in both
+UPPER, LOWER = slice(0, 5), slice(3, 8)  # lines of pixels, of 8; two are in both
 
 
 class Draw(NamedTuple):
-    """A problem as `cdspp.compare` gets it, and the labels behind it.
+    """A problem as `cdspp.compare` receives it, and the true labels.
 
     Attributes
     ----------
@@ -51,9 +51,9 @@ class Draw(NamedTuple):
     y : ndarray of shape (n_target,)
         Codes of their classes; -1 where the label is hidden.
     truth : ndarray of shape (n_target,)
-        Codes of all of them.
+        Codes of the classes of all rows.
     source : SourceDomain
-        The source, with a bridge where the family has one.
+        The source, with a bridge if the family has one.
     """
 
     X: Float
@@ -69,15 +69,15 @@ class Family:
     Attributes
     ----------
     name : str
-        Its name, which its random streams have too.
+        Its name, which also seeds its random streams.
     make : callable
-        Makes a draw, with its true source, from a random stream and a number.
+        Returns a draw, with its true source, from a random stream and a number.
     state : str
-        What becomes of the source: a state of `cdspp.stages.source_states`; `NOISE`
-        of the mean and deviation of each column; or `OTHER_CLASSES`, the later half,
-        under the names of the earlier half, which are those of the target.
+        Change of the source: a state of `cdspp.stages.source_states`; `NOISE` with the
+        mean and deviation of each column; or `OTHER_CLASSES`, the later half of the
+        classes under the names of the earlier half, which are those of the target.
     set_aside : bool
-        Whether it is kept from the choice of a rule.
+        Whether no choice of a rule may depend on it.
     """
 
     name: str
@@ -93,7 +93,7 @@ class Family:
     def draw(self, number: int) -> Draw:
         """Return the draw of a number; equal numbers give equal draws.
 
-        DataError: the data are not at hand.
+        DataError: the data cannot be fetched.
         """
         rng = generator("decisions", self.name, number)
         draw = self.make(rng, number)
@@ -140,7 +140,7 @@ def _hide_labels(truth: Int, number: int, rng: np.random.Generator) -> Int:
 
 
 def _sample_rows(codes: Int, most: int, rng: np.random.Generator) -> Int:
-    """Return rows at random, at most so many of each class, in ascending order."""
+    """Return random rows, at most `most` of each class, in ascending order."""
     rows_of_classes = [
         rng.permutation(np.flatnonzero(codes == code))[:most]
         for code in np.unique(codes)
@@ -149,7 +149,7 @@ def _sample_rows(codes: Int, most: int, rng: np.random.Generator) -> Int:
 
 
 def _split_rows(codes: Int, share: float, rng: np.random.Generator) -> tuple[Int, Int]:
-    """Deal the rows of each class to the source, which gets a share, and the target."""
+    """Split the rows of each class: a share for the source, the rest for the target."""
     to_source = np.zeros(len(codes), dtype=bool)
     for code in np.unique(codes):
         rows = rng.permutation(np.flatnonzero(codes == code))
@@ -202,7 +202,7 @@ def _sample_draw(
     most: tuple[int, int],
     n_pairs: int = 0,
 ) -> Draw:
-    """Sample rows of two sides, at most so many a class, and so many pairs."""
+    """Sample rows of two sides, at most `most` per class, and `n_pairs` pairs."""
     sides = load()
     (X_source, X_target), (codes, truth) = sides.X, sides.codes
     source_rows, target_rows = (

@@ -8,7 +8,7 @@ from typing import Any
 
 import pandas as pd
 
-from benchmarks.decision_cases import ALWAYS
+from benchmarks.decision_cases import TARGET_ONLY
 from benchmarks.decisions import (
     BEFORE,
     BET,
@@ -32,7 +32,7 @@ WANTED_RATIO, WANTED_MISLED, WANTED_COVERAGE = 0.85, 1 / 30, (0.75, 0.92)
 
 
 def decisions_table(records: Sequence[Record]) -> str:
-    """Return the results of `bench_decisions`: families reported, then set aside."""
+    """Return the results of `bench_decisions` as text; families set aside come last."""
     missing = [record for record in records if "missing" in record]
     reasons = dict.fromkeys((r["family"], r["missing"]) for r in missing)
     lines = [f"left out: {family} ({reason})" for family, reason in reasons]
@@ -93,7 +93,9 @@ def _policy_grid(table: pd.DataFrame) -> list[list[str]]:
 
 def _family_grid(results: pd.DataFrame) -> list[list[str]]:
     columns = [
-        policy for policy in (ALWAYS, BET, BEFORE) if policy in {*results["policy"]}
+        policy
+        for policy in (TARGET_ONLY, BET, BEFORE)
+        if policy in {*results["policy"]}
     ]
     grid = [["", *columns, "source"]]
     for family, part in results.groupby("family", sort=False):
@@ -148,10 +150,10 @@ def _power(records: Sequence[Record]) -> list[list[str]]:
 
 
 def _chances(bins: pd.DataFrame) -> list[list[str]]:
-    grid = [["P(better)", "cases", "said", "came"]]
+    grid = [["P(better)", "cases", "mean", "true"]]
     for row in bins.itertuples():
         band = f"{row.least:.2f} to {row.most:.2f}"
-        grid.append([band, f"{row.cases}", _share(row.said), _share(row.came)])
+        grid.append([band, f"{row.cases}", _share(row.predicted), _share(row.observed)])
     return grid
 
 
@@ -167,7 +169,7 @@ def _labelling_grid(means: pd.DataFrame) -> list[list[str]]:
 
 def _seconds(records: Sequence[Record]) -> Iterator[str]:
     times = pd.DataFrame(records)
-    text = f"processor seconds an answer, median: {times['seconds'].median():.1f}"
+    text = f"processor seconds per answer, median: {times['seconds'].median():.1f}"
     if "seconds_before" in times:
         answers = times.dropna(subset=["seconds_before"])
         ratio = (answers["seconds"] / answers["seconds_before"]).median()
@@ -187,5 +189,5 @@ def cost_table(costs: Sequence[Record]) -> str:
         memory = [f"{answer['peak_memory_mb']:.0f}" for answer in (bet, why)]
         rows = [f"{cost[key]}" for key in ("n_labelled", "n_unlabelled")]
         grid.append([*rows, *seconds, f"{ratio:.2f}", *memory])
-    title = "Processor seconds an answer, and peak memory beside the rows"
+    title = "Processor seconds per answer, and peak memory beyond the rows"
     return "\n".join([title, *(f"  {line}" for line in aligned(grid)), ""])

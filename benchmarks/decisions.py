@@ -1,10 +1,10 @@
-"""What one loses by following `compare`: regret over families of problems.
+"""Regret of following `compare`, over families of problems.
 
-Each draw of `benchmarks.decision_families` is answered by `compare` as a user would ask
-it, and every candidate is fitted, so that the best in hindsight is known. The *regret*
-of a policy is the accuracy of that candidate on unlabelled rows, less that of what the
-policy deploys. Other rules than the one of `compare` are worked out from the same
-cross-validated gains. `benchmarks.decision_cases` makes and judges the draws.
+`compare` runs on each draw of `benchmarks.decision_families` as it would for a user.
+Every candidate is also fitted, so that the best in hindsight is known. The *regret* of
+a policy is the accuracy of that candidate on unlabelled rows, minus that of the fit
+that the policy deploys. Rules other than that of `compare` are computed from the same
+cross-validated gains. `benchmarks.decision_cases` runs and judges the draws.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from benchmarks.decision_cases import ALWAYS, FURTHER, fit_name
+from benchmarks.decision_cases import EXTRA_CANDIDATE, TARGET_ONLY, fit_name
 from benchmarks.decision_families import DRAWS, FAMILIES
-from benchmarks.measure import ask_process
+from benchmarks.measure import run_module
 from cdspp.analysis.best_bet import (
     BRIDGE,
     BRIDGE_CANDIDATES,
@@ -50,16 +50,16 @@ __all__ = [
 Record = Mapping[str, Any]
 
 PER_PROCESS = 3
-# Families whose fits take seconds, and the draws of them that 0.2.0 answers, too.
+# Families whose fits take seconds, with the number of their draws that 0.2.0 answers.
 SLOW = {"embedded": 1, "requests": 0}
 BET, BEFORE, BEST_MEAN = "the bet", "0.2.0's answer", "best mean of 0.2.0"
 BEST_OF_BETS = "best mean of the bet's candidates"
-FALSE = 0.01  # a bet that is so much worse than `target-only` is false
-BANDS = (-np.inf, 0.01, 0.05, 0.1, np.inf)  # of true gains
-CHANCES = (0.0, 0.35, 0.5, 0.65, 0.8, 1.0)  # of P(better), the last with its end
+FALSE_BET_LOSS = 0.01  # a bet that loses more over `target-only` is false
+GAIN_BINS = (-np.inf, 0.01, 0.05, 0.1, np.inf)  # of true gains
+PROBABILITY_BINS = (0.0, 0.35, 0.5, 0.65, 0.8, 1.0)  # of P(better)
 RESAMPLES = 4000
-DRAW = ["family", "number"]
-KNOWN = [*DRAW, "bad", "set_aside"]
+DRAW_KEY = ["family", "number"]
+DRAW_FIELDS = [*DRAW_KEY, "bad", "set_aside"]
 
 
 @dataclass(frozen=True)
@@ -71,11 +71,11 @@ class Rule:
     bridged : float
         Prior deviation of methods that use the bridge.
     least : float
-        Posterior mean from which it bets.
+        Least posterior mean for a bet.
     pseudo_rows : float
-        Rows of variance 0.2 that are added to the labelled ones.
+        Number of pseudo-rows, of variance 0.2, added to the labelled rows.
     without : str
-        A candidate that is left out.
+        A candidate to leave out.
     """
 
     bridged: float = PRIORS[BRIDGE].sd
@@ -92,7 +92,7 @@ class Rule:
 
 SHIPPED = Rule()
 RULES: Mapping[str, Rule] = {
-    f"without {FURTHER}": Rule(without=FURTHER),
+    f"without {EXTRA_CANDIDATE}": Rule(without=EXTRA_CANDIDATE),
     "bridges: prior deviation 5": Rule(bridged=0.05),
     "bridges: prior deviation 15": Rule(bridged=0.15),
     "bet from a mean of 0": Rule(least=0.0),
@@ -111,7 +111,7 @@ def bench_decisions(
     keep: Callable[[Sequence[Record]], None] = lambda records: None,
     progress: Callable[[str], None] = lambda text: None,
 ) -> list[Record]:
-    """Judge draws of families.
+    """Run `compare` and every candidate on draws of families.
 
     Parameters
     ----------
@@ -120,24 +120,24 @@ def bench_decisions(
     draws : int, default=6
         Draws of each family.
     before : int, default=6
-        Draws of each family that are answered as in 0.2.0, too, which takes most of
-        the time; of `SLOW` families fewer.
+        Draws of each family that are also answered as in 0.2.0, which takes most of
+        the time; fewer for `SLOW` families.
     coda : str, default=""
-        Folder of CODA's code, which then takes part in the labelling, but for `SLOW`
+        Folder of CODA's code, which then takes part in the labelling, except for `SLOW`
         families.
     workers : int, default=2
         Processes at a time, each with one BLAS thread; results are the same for any.
     earlier_records : sequence of dict
-        Results of an earlier run, whose draws are not run again.
+        Results of an earlier run, whose draws are not repeated.
     keep : callable, optional
-        Receives all results so far whenever some are added.
+        Receives all results whenever some are added.
     progress : callable, optional
         Receives a line of text before draws are run.
 
     Returns
     -------
     list of dict
-        What `benchmarks.decision_cases.judge_draws` returns, with the kind of family.
+        The records of `benchmarks.decision_cases.judge_draws`, with the kind of family.
 
     Raises
     ------
@@ -154,15 +154,15 @@ def bench_decisions(
         if (missing := [k for k in block if (family, k) not in finished_draws])
     ]
 
-    def ask(request: dict[str, Any]) -> list[dict[str, Any]]:
+    def run_request(request: dict[str, Any]) -> list[dict[str, Any]]:
         progress(f"{request['family']}: draws {request['numbers']}")
         name = f"Family {request['family']}"
         module = "benchmarks.decision_cases"
-        results: list[dict[str, Any]] = ask_process(module, json.dumps(request), name)
+        results: list[dict[str, Any]] = run_module(module, json.dumps(request), name)
         return results
 
     with ThreadPoolExecutor(workers) as pool:
-        for results in pool.map(ask, requests):
+        for results in pool.map(run_request, requests):
             for record in results:
                 family = FAMILIES[record["family"]]
                 kind = {"bad": family.bad, "set_aside": family.set_aside}
@@ -172,7 +172,7 @@ def bench_decisions(
 
 
 def _extra_requests(family: str, before: int, coda: str) -> dict[str, Any]:
-    """Return the draws that 0.2.0 answers, and CODA's folder, by what they cost."""
+    """Return the number of draws that 0.2.0 answers, and CODA's folder."""
     slow = [number for name, number in SLOW.items() if family.startswith(name)]
     return {"before": min([before, *slow]), "coda": "" if slow else coda}
 
@@ -181,13 +181,13 @@ def bet_of(rule: Rule, record: Record) -> str:
     """Return the fit that a rule deploys, from the gains and intervals of a draw.
 
     The gain `g` over `target-only` is the difference of accuracies; its squared error
-    follows from the interval, which is that of the posterior under `SHIPPED`.
+    follows from the interval of the posterior under `SHIPPED`.
     """
     accuracies = {c["method"]: c["accuracy"] for c in record["candidates"]}
     means = {}
     for entry in record["candidates"]:
         method = entry["method"]
-        if method in (ALWAYS, rule.without) or entry["low"] is None:
+        if method in (TARGET_ONLY, rule.without) or entry["low"] is None:
             continue
         low, high = Posterior(0.0, 1.0).interval
         sd = (entry["high"] - entry["low"]) / (high - low)
@@ -195,10 +195,10 @@ def bet_of(rule: Rule, record: Record) -> str:
         error = _with_pseudo_rows(error, record["n_labelled"], rule.pseudo_rows)
         prior = rule.prior(method)
         share = prior.sd**2 / (prior.sd**2 + error)
-        gain = accuracies[method] - accuracies[ALWAYS]
+        gain = accuracies[method] - accuracies[TARGET_ONLY]
         means[method] = share * gain + (1 - share) * prior.mean
-    best = max(means, key=means.__getitem__, default=ALWAYS)
-    return fit_name(best) if means.get(best, -np.inf) >= rule.least else ALWAYS
+    best = max(means, key=means.__getitem__, default=TARGET_ONLY)
+    return fit_name(best) if means.get(best, -np.inf) >= rule.least else TARGET_ONLY
 
 
 def _with_pseudo_rows(error: float, n: int, pseudo_rows: float) -> float:
@@ -211,7 +211,7 @@ def _with_pseudo_rows(error: float, n: int, pseudo_rows: float) -> float:
 
 
 def draw_results(records: Sequence[Record]) -> pd.DataFrame:
-    """Return what each policy deploys in each draw, and what that costs.
+    """Return the fit that each policy deploys in each draw, and its regret.
 
     Returns
     -------
@@ -222,10 +222,10 @@ def draw_results(records: Sequence[Record]) -> pd.DataFrame:
     rows = []
     for record in records:
         truth = record["truth"]
-        draw = {key: record[key] for key in KNOWN}
+        draw = {key: record[key] for key in DRAW_FIELDS}
         for policy, name in _deployments(record):
             regret = max(truth.values()) - truth[name]
-            gain = truth[name] - truth[ALWAYS]
+            gain = truth[name] - truth[TARGET_ONLY]
             row = {"policy": policy, "deployed": name, "regret": regret, "gain": gain}
             rows.append({**draw, **row})
     return pd.DataFrame(rows)
@@ -233,7 +233,7 @@ def draw_results(records: Sequence[Record]) -> pd.DataFrame:
 
 def _deployments(record: Record) -> Iterator[tuple[str, str]]:
     """Yield policies and the fits that they deploy."""
-    yield ALWAYS, ALWAYS
+    yield TARGET_ONLY, TARGET_ONLY
     yield BET, record["bet"]
     for policy, key in ((BEFORE, "before"), (BEST_MEAN, "best_mean")):
         if record.get(key):
@@ -245,29 +245,30 @@ def _deployments(record: Record) -> Iterator[tuple[str, str]]:
 
 
 def policies(results: pd.DataFrame) -> pd.DataFrame:
-    """Return the regret of each policy, beside that of `target-only` on equal draws.
+    """Return the regret of each policy, relative to `target-only` on the same draws.
 
     Parameters
     ----------
     results : DataFrame
-        What `draw_results` returned, of some families.
+        The result of `draw_results` for some families.
 
     Returns
     -------
     DataFrame
-        By `policy`: `draws`; mean regret of `all` draws, of those with a `good` and a
-        `bad` source; the `median` of means by family; the `ratio` to `target-only` with
-        its interval of 95 % over resampled families (`low`, `high`); the `bets` on
-        another fit; those that are `false`, and the `worst` gain of one; and bets that
-        use a source although it is bad (`bets_on_bad`, of `n_bad` draws), and those of
-        them that lose more than a point (`lost`).
+        By `policy`: the number of `draws`; the mean regret over `all` draws, and over
+        those with a `good` or `bad` source; the `median` over families of mean regrets;
+        the `ratio` to `target-only` with its 95 % interval over resampled families
+        (`low`, `high`); the number of `bets` on another fit, the number that are
+        `false`, and the `worst` gain; the number of bets that use a bad source
+        (`bets_on_bad`, of `n_bad` draws), and of those that lose more than a point
+        (`lost`).
     """
-    always = results[results["policy"] == ALWAYS].set_index(DRAW)["regret"]
+    always = results[results["policy"] == TARGET_ONLY].set_index(DRAW_KEY)["regret"]
     rows = []
     for policy, part in results.groupby("policy", sort=False):
-        draws = part.set_index(DRAW)
+        draws = part.set_index(DRAW_KEY)
         base = always[draws.index]
-        bets = draws[draws["deployed"] != ALWAYS]
+        bets = draws[draws["deployed"] != TARGET_ONLY]
         with_source = draws["deployed"].str.endswith("+source")
         low, high = _ratio_interval(draws["regret"], base)
         means = draws.groupby("bad")["regret"].mean()
@@ -282,10 +283,12 @@ def policies(results: pd.DataFrame) -> pd.DataFrame:
             "low": low,
             "high": high,
             "bets": len(bets),
-            "false": int((bets["gain"] < -FALSE).sum()),
+            "false": int((bets["gain"] < -FALSE_BET_LOSS).sum()),
             "worst": bets["gain"].min() if len(bets) else np.nan,
             "bets_on_bad": int((draws["bad"] & with_source).sum()),
-            "lost": int((draws["bad"] & with_source & (draws["gain"] < -FALSE)).sum()),
+            "lost": int(
+                (draws["bad"] & with_source & (draws["gain"] < -FALSE_BET_LOSS)).sum()
+            ),
             "n_bad": int(draws["bad"].sum()),
         }
         rows.append(row)
@@ -293,7 +296,7 @@ def policies(results: pd.DataFrame) -> pd.DataFrame:
 
 
 def _ratio_interval(regrets: pd.Series, base_regrets: pd.Series) -> tuple[float, float]:
-    """Return 95 % of the ratio of sums over resampled families, of paired draws."""
+    """Return the 95 % interval of the ratio of sums over resampled families."""
     sums = (
         pd.DataFrame({"own": regrets, "base": base_regrets})
         .groupby("family")
@@ -311,7 +314,7 @@ def _ratio_interval(regrets: pd.Series, base_regrets: pd.Series) -> tuple[float,
 
 
 def intervals(records: Sequence[Record]) -> pd.DataFrame:
-    """Return the gains that `compare` expects of candidates, and the true ones.
+    """Return the gains of candidates that `compare` expects, and the true gains.
 
     Returns
     -------
@@ -322,15 +325,15 @@ def intervals(records: Sequence[Record]) -> pd.DataFrame:
     rows = []
     for record in records:
         truth = record["truth"]
-        candidates = [c for c in record["candidates"] if c["method"] != ALWAYS]
+        candidates = [c for c in record["candidates"] if c["method"] != TARGET_ONLY]
         candidates = [c for c in candidates if c["expected_gain"] is not None]
         best = max(candidates, key=lambda c: c["expected_gain"], default=None)
         for entry in candidates:
             row = {
-                **{key: record[key] for key in KNOWN},
+                **{key: record[key] for key in DRAW_FIELDS},
                 **{k: entry[k] for k in ("method", "low", "high", "probability")},
                 "expected": entry["expected_gain"],
-                "true": truth[fit_name(entry["method"])] - truth[ALWAYS],
+                "true": truth[fit_name(entry["method"])] - truth[TARGET_ONLY],
                 "largest": entry is best,
             }
             rows.append(row)
@@ -338,66 +341,70 @@ def intervals(records: Sequence[Record]) -> pd.DataFrame:
 
 
 def coverage(gains: pd.DataFrame) -> tuple[float, int]:
-    """Return the share of intervals that hold the true gain, and their number."""
+    """Return the share of intervals that cover the true gain, and their number."""
     inside = (gains["low"] <= gains["true"]) & (gains["true"] <= gains["high"])
     return float(inside.mean()), len(gains)
 
 
 def calibration(gains: pd.DataFrame) -> pd.DataFrame:
-    """Return how often the gain is above zero, by P(better); zero counts half.
+    """Return the rate of positive gains by P(better); a gain of zero counts half.
 
     Returns
     -------
     DataFrame
-        By bin of P(better), from `least` to `most`: the number `cases`, the mean `said`
-        and the share that `came`.
+        By bin of P(better), from `least` to `most`: the number of `cases`, the mean
+        P(better) (`predicted`) and the rate of positive gains (`observed`).
     """
-    bins = np.searchsorted(CHANCES[1:-1], gains["probability"], side="right")
+    bins = np.searchsorted(PROBABILITY_BINS[1:-1], gains["probability"], side="right")
     successes = (gains["true"] > 0) + 0.5 * (gains["true"] == 0)
     rows = []
-    for k in range(len(CHANCES) - 1):
+    for k in range(len(PROBABILITY_BINS) - 1):
         in_bin = bins == k
         mean_chance = gains["probability"][in_bin].mean()
-        bounds = {"least": CHANCES[k], "most": CHANCES[k + 1]}
+        bounds = {"least": PROBABILITY_BINS[k], "most": PROBABILITY_BINS[k + 1]}
         counts = {
             "cases": int(in_bin.sum()),
-            "said": mean_chance,
-            "came": successes[in_bin].mean(),
+            "predicted": mean_chance,
+            "observed": successes[in_bin].mean(),
         }
         rows.append({**bounds, **counts})
     return pd.DataFrame(rows)
 
 
 def power(records: Sequence[Record]) -> pd.DataFrame:
-    """Return how often a policy uses the source, by what the source truly gives.
+    """Return the rate at which a policy uses the source, by the true gain.
 
     Returns
     -------
     DataFrame
-        By band of the best true gain over `target-only` among the bet's candidates,
-        from `least` to `most`: `draws`, and the share that uses the source by the bet
-        (`bet`) and by the answer of 0.2.0 (`before`).
+        By bin of the best true gain over `target-only` among the bet's candidates, from
+        `least` to `most`: the number of `draws`, and the shares in which the bet
+        (`bet`) and the answer of 0.2.0 (`before`) use the source.
     """
     rows = []
     for record in records:
         names = [fit_name(c["method"]) for c in record["candidates"]]
-        best = max(record["truth"][name] for name in names if name != ALWAYS)
+        best = max(record["truth"][name] for name in names if name != TARGET_ONLY)
         uses_source = [
             str(record.get(k) or "").endswith("+source") for k in ("bet", "before")
         ]
         weight = 1.0 if record.get("before") else np.nan
         rows.append(
-            (best - record["truth"][ALWAYS], uses_source[0], uses_source[1] * weight)
+            (
+                best - record["truth"][TARGET_ONLY],
+                uses_source[0],
+                uses_source[1] * weight,
+            )
         )
     draws = pd.DataFrame(rows, columns=["gain", "bet", "before"])
-    band_of_draw = np.searchsorted(BANDS[1:-1], draws["gain"], side="right")
+    band_of_draw = np.searchsorted(GAIN_BINS[1:-1], draws["gain"], side="right")
     bands = [
         {
-            "least": BANDS[k],
-            "most": BANDS[k + 1],
+            "least": GAIN_BINS[k],
+            "most": GAIN_BINS[k + 1],
             "draws": int(np.sum(band_of_draw == k)),
             **draws.loc[band_of_draw == k, ["bet", "before"]].mean(),
         }
-        for k in range(len(BANDS) - 1)
+        for k in range(len(GAIN_BINS) - 1)
     ]
     return pd.DataFrame(bands)

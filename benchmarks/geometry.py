@@ -1,9 +1,9 @@
-"""What methods gain from a source, by what it has in common with the target.
+"""Gains of methods from a source, by the geometry of classes that the domains share.
 
-Planted problems on a fixed grid: labelled target rows per class, classes, and how much
-of the geometry of classes both domains share. Every quick method is fitted with the
-source and without; the gain is over independent problems, so its interval speaks of
-problems and not of labelled samples only.
+The planted problems lie on a fixed grid of labelled target rows per class, classes, and
+shared geometry. Every quick method is fitted with the source and without. A gain is a
+mean over independent problems, so its interval holds for other problems, and not only
+for other labelled samples.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ METHODS = (
 MARGIN = 0.01
 # Latent dimensions by number of classes: fewer, so that some classes lie near others.
 LATENT = {2: 2, 3: 2, 5: 4, 20: 8, 65: 16}
-FEW = (2, 3)  # classes, of which a table is made apart
+FEW_CLASSES = (2, 3)  # numbers of classes that have a table of their own
 
 
 class Place(NamedTuple):
@@ -61,8 +61,8 @@ GRID = tuple(Place(*each) for each in product((1, 2, 3), LATENT, (0.0, 0.5, 1.0)
 def planted_at(place: Place) -> Planted:
     """Return the problems of a place.
 
-    Without shared geometry the classes of the source are spread as they like, too;
-    otherwise as those of the target.
+    Without shared geometry, the spread of the source's classes is independent, too;
+    otherwise it is that of the target's.
     """
     return Planted(
         geometry="shared" if place.shared else "none",
@@ -91,23 +91,23 @@ def bench_geometry(
     Parameters
     ----------
     draws : int, default=20
-        Problems a place.
+        Problems per place.
     workers : int, default=2
         Processes at a time, each with one BLAS thread; results are the same for any.
     places : sequence of Place
-        Where; the whole grid by default.
+        Places of the grid; all by default.
     methods : sequence of str
         Identifiers; the quick methods by default.
     progress : callable, optional
-        Told what has been measured.
+        Receives a line of text after each place.
 
     Returns
     -------
     DataFrame
         By place and method: accuracies with the source and without (`accuracy`,
-        `alone`), the paired gain over problems with its 95 % t interval, and the word
-        of the pair (`cdspp.analysis.verdicts.decide_pair`), and how many `problems` it
-        rests on: those on which the method failed are left out.
+        `alone`), the paired gain over problems with its 95 % t interval, its verdict
+        `pair` (`cdspp.analysis.verdicts.decide_pair`), and the number of `problems`
+        behind it; those on which the method failed are left out.
     """
     requests = list(product(places, methods, range(draws)))
     with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
@@ -166,11 +166,15 @@ def _accuracy(
 def geometry_table(gains: pd.DataFrame) -> str:
     """Return the gains as aligned tables: methods by shared geometry.
 
-    A cell has the mean gain over labels and classes, in points, and on how many of
-    these places the source surely helped. Few classes have tables of their own.
+    A cell has the mean gain over labels and classes, in points, and the number of these
+    places on which the source surely helped. Few classes have tables of their own.
     """
-    several = sorted({*gains["classes"]} - {*FEW})
-    parts = [([number], str(number)) for number in FEW if number in {*gains["classes"]}]
+    several = sorted({*gains["classes"]} - {*FEW_CLASSES})
+    parts = [
+        ([number], str(number))
+        for number in FEW_CLASSES
+        if number in {*gains["classes"]}
+    ]
     parts += [(several, ", ".join(map(str, several)))] if several else []
     lines = ["Gain over no source, points (significant at n of the grid points)"]
     for numbers, classes in parts:

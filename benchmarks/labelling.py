@@ -1,13 +1,13 @@
-"""Which rows to label next, to see whether the bet or `target-only` is better.
+"""Choice of rows to label next, to decide between the bet and `target-only`.
 
-Both fits stay as they are, and labels of some rows are revealed. An exact sign test on
-revealed rows where exactly one fit is right settles the question at 5 %, one-sided in
-either direction; the winner is deployed, and the bet until there is one. Then the same
-with both methods fitted again, on the revealed labels as well.
+Both fits stay unchanged, and labels of some rows are revealed. An exact sign test on
+revealed rows on which exactly one fit is right settles the question at 5 %, one-sided
+in either direction. The winner is deployed; without one, the bet. A second simulation
+fits both methods again, with the revealed labels.
 
 CODA (J. Kay et al., ICCV 2025) chooses rows by their expected information on which
-model is best. Its authors' code takes part if a checkout of it is at hand; none of it
-is in this repository.
+model is best. Its authors' code takes part if a checkout exists; this repository
+contains none of it.
 """
 
 from __future__ import annotations
@@ -38,18 +38,18 @@ __all__ = [
 ]
 
 REVEALED = (5, 10, 20)
-SURE = 0.95  # of CODA's chance that a model is best, where that settles the question
-ORDERS, REFITTED = 100, 3  # random orders with the fits kept, and fitted again
+CODA_CERTAIN = 0.95  # CODA's chance that a model is best, from which it settles
+N_ORDERS, N_REFITTED = 100, 3  # random orders in all, and with methods fitted again
 DISAGREEING, RANDOM, UNCERTAIN = "disagreeing rows", "random rows", "uncertain rows"
 CODA, CODA_CHOICE = "CODA, sign test", "CODA, its choice"
-BET, ALONE, OPEN = 0, 1, -1
+BET, OTHER, NEITHER = 0, 1, -1
 
 
 class _Plan(NamedTuple):
     """Rows in the order in which they are labelled, for a rule that chooses them.
 
-    `choices` has what settles the question, by the number of labels, and what is
-    deployed; without any it is the sign test.
+    `choices` has the settled and the deployed fit by number of labels; without it, the
+    sign test decides.
     """
 
     rule: str
@@ -58,14 +58,14 @@ class _Plan(NamedTuple):
 
 
 def winner(bet_hits: Any, alone_hits: Any) -> int:
-    """Return which fit the sign test settles on: 0 the bet, 1 the other, -1 neither.
+    """Return the winner of the sign test: 0 the bet, 1 the other fit, -1 neither.
 
     >>> winner([1, 1, 1, 1, 1], [0, 0, 0, 0, 0]), winner([1, 1, 1, 1], [0, 0, 0, 0])
     (0, -1)
     """
     bet, alone = np.asarray(bet_hits, bool), np.asarray(alone_hits, bool)
     test = SignTest(len(bet), int(np.sum(bet & ~alone)), int(np.sum(alone & ~bet)))
-    return OPEN if test.winner is None else test.winner
+    return NEITHER if test.winner is None else test.winner
 
 
 def simulate_labelling(
@@ -81,14 +81,14 @@ def simulate_labelling(
 
     Parameters
     ----------
-    predicted : two ndarrays of shape (n,)
-        Codes that the bet and `target-only` give to unlabelled rows.
+    predictions : two ndarrays of shape (n,)
+        Codes of the unlabelled rows by the bet and by `target-only`.
     scores : two ndarrays of shape (n, n_classes)
         Their class probabilities.
     truth : ndarray of shape (n,)
         The true codes.
-    refitted : callable
-        Returns the predictions of a fit, 0 or 1, on the labels of some rows as well.
+    refit : callable
+        Fits again with the labels of some rows; returns the predictions of fit 0 or 1.
     seed : int
         Seed of random orders.
     coda : str, default=""
@@ -97,10 +97,10 @@ def simulate_labelling(
     Returns
     -------
     list of dict
-        By rule, number `revealed`, and whether both are `refitted`: the shares
-        `settled` and `wrong` (settled on the fit that is right less often), and the
-        mean `accuracy` of what is deployed. Revealed rows count as right where both are
-        fitted again.
+        By rule and number `revealed`: the shares `settled` and `wrong` (settled on the
+        fit that is right less often), and the mean accuracies of the deployed fit, as
+        it was (`accuracy`) and fitted again (`accuracy_refitted`, which counts revealed
+        rows as right).
     """
     hits = [np.asarray(codes == truth) for codes in predictions]
     means = [hits_of_fit.mean() for hits_of_fit in hits]
@@ -110,17 +110,17 @@ def simulate_labelling(
         for n_revealed in REVEALED:
             rows = plan.rows[:n_revealed]
             best = winner(*(hits_of_fit[rows] for hits_of_fit in hits))
-            fit = BET if best == OPEN else best
+            fit = BET if best == NEITHER else best
             if plan.choices is not None:
                 best, fit = plan.choices[n_revealed]
             record = {
                 "rule": plan.rule,
                 "revealed": n_revealed,
-                "settled": best != OPEN,
-                "wrong": best != OPEN and means[best] < means[1 - best],
+                "settled": best != NEITHER,
+                "wrong": best != NEITHER and means[best] < means[1 - best],
                 "accuracy": means[fit],
             }
-            if plans[plan.rule] <= REFITTED:
+            if plans[plan.rule] <= N_REFITTED:
                 refit_hits = refit(rows, fit) == truth
                 refit_hits[rows] = True
                 record["accuracy_refitted"] = refit_hits.mean()
@@ -140,12 +140,12 @@ def _plans(
     coda: str,
 ) -> Iterator[_Plan]:
     rng = generator("labelling", seed)
-    differ = np.flatnonzero(predictions[BET] != predictions[ALONE])
-    for _ in range(ORDERS):
+    differ = np.flatnonzero(predictions[BET] != predictions[OTHER])
+    for _ in range(N_ORDERS):
         yield _Plan(DISAGREEING, rng.permutation(differ)[: max(REVEALED)])
-    for _ in range(ORDERS):
+    for _ in range(N_ORDERS):
         yield _Plan(RANDOM, rng.permutation(len(truth))[: max(REVEALED)])
-    sorted_scores = np.sort(scores[ALONE], axis=1)
+    sorted_scores = np.sort(scores[OTHER], axis=1)
     margins = sorted_scores[:, -1] - sorted_scores[:, -2]
     yield _Plan(UNCERTAIN, np.argsort(margins, kind="stable")[: max(REVEALED)])
     if coda:
@@ -157,9 +157,9 @@ def _plans(
 def _coda_choices(
     folder: str, scores: Float, truth: Int, seed: int
 ) -> tuple[Int, dict[int, tuple[int, int]]]:
-    """Return rows in the order of CODA's authors, and what they would settle on."""
+    """Return the rows in CODA's order, and its choices by number of labels."""
     sys.path.insert(0, folder)
-    # Nothing else of this package is needed, which shows progress.
+    # CODA only imports a progress bar from tqdm.
     sys.modules.setdefault("tqdm", SimpleNamespace(tqdm=iter))  # type: ignore[arg-type]
     import torch
     from coda.coda import CODA as Selector  # type: ignore[import-not-found]
@@ -176,7 +176,7 @@ def _coda_choices(
         if n_revealed in REVEALED:
             chances = selector.get_pbest().ravel()
             fit = int(chances.argmax())
-            best = fit if float(chances.max()) >= SURE else OPEN
+            best = fit if float(chances.max()) >= CODA_CERTAIN else NEITHER
             choices[n_revealed] = best, fit
     return np.array(rows, dtype=np.intp), choices
 
@@ -187,14 +187,14 @@ def labelling_rows(draws: pd.DataFrame) -> pd.DataFrame:
     Parameters
     ----------
     draws : DataFrame
-        The records of `simulate_labelling` with `hindsight`, the best accuracy of the
-        draw.
+        The records of `simulate_labelling`, with the best accuracy of the draw as
+        `hindsight`.
 
     Returns
     -------
     DataFrame
-        The shares `settled` and `wrong`, and the regrets, `refitted` and not, with the
-        number of `draws`.
+        The shares `settled` and `wrong`, the `regret`, the regret when `refitted`, and
+        the number of `draws`.
     """
     regrets = draws.assign(
         regret=draws["hindsight"] - draws["accuracy"],

@@ -1,8 +1,8 @@
-"""Measurements in processes of their own: time and peak memory on synthetic rows.
+"""Time and peak memory on synthetic rows, measured in separate processes.
 
 Each measurement runs in a fresh process with one BLAS thread, on seeded rows of the
-sizes of real benchmarks. Memory is the peak resident memory beyond what imports and
-data take. `benchmarks.solver` and `benchmarks.methods` say what is measured.
+sizes of real benchmarks. Memory is the peak resident memory beyond that of imports and
+data. `benchmarks.solver` and `benchmarks.methods` define measurements.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ __all__ = [
     "Rows",
     "Size",
     "Work",
-    "ask_process",
+    "run_module",
     "class_centres",
     "describe_size",
     "measure",
@@ -109,7 +109,7 @@ def rows_around(centres: Float, codes: Int, rng: np.random.Generator) -> Float:
 
 
 def _resident_mb(field: str) -> float:
-    """Return `VmRSS` or `VmHWM` of this process; the peak where there is no /proc."""
+    """Return `VmRSS` or `VmHWM` of this process; without /proc, the peak."""
     try:
         lines = Path("/proc/self/status").read_text().splitlines()
     except OSError:
@@ -118,8 +118,8 @@ def _resident_mb(field: str) -> float:
     return float(entry.split()[1]) / 1e3
 
 
-def _forget_peak() -> None:
-    """Start the peak anew from now, where the system can."""
+def _reset_peak() -> None:
+    """Reset the peak memory of this process, if the system can."""
     try:
         Path("/proc/self/clear_refs").write_text("5")
     except OSError:
@@ -139,7 +139,7 @@ def run_measurement(
     tiny = Size("warm-up", 3, 12, 6, 6, 9, 40)
     prepare(name, tiny, synthetic_rows(tiny), [6, 9])()
     work: Work = prepare(name, size, synthetic_rows(size), rows_in_use)
-    _forget_peak()
+    _reset_peak()
     resident_mb = _resident_mb("VmRSS")
     start = time.perf_counter()
     result = work()
@@ -148,7 +148,7 @@ def run_measurement(
     return {"seconds": seconds, "peak_memory_mb": memory, **result}
 
 
-def ask_process(
+def run_module(
     module: str,
     request: str,
     label: str,
@@ -157,27 +157,27 @@ def ask_process(
     limit: float | None = None,
     checkout: Path | None = None,
 ) -> Any:
-    """Have a module answer in a fresh process with one BLAS thread.
+    """Run a module in a fresh process with one BLAS thread, and return its JSON.
 
     Parameters
     ----------
     module : str
-        Module that, started as one, writes its answer to a request as JSON.
+        Module that writes JSON when it is run with ``python -m``.
     request : str
         Its only argument.
-    told, hint : str
-        How the error of a process that fails begins and ends.
+    label, hint : str
+        Beginning and end of the message if the process fails.
     limit : float, optional
-        Seconds after which it is given up.
+        Seconds after which the process is stopped.
     checkout : Path, optional
-        Another version of the repository, with its `.venv`, that answers instead.
+        Another version of the repository, with its `.venv`, to run instead.
 
     Raises
     ------
     RuntimeError
-        The process failed; the message has the last line that it wrote.
+        The process failed; the message has the last line of its standard error.
     subprocess.TimeoutExpired
-        It took longer than `limit`.
+        The process took longer than `limit`.
     """
     python, environment = sys.executable, {**os.environ, **ONE_THREAD}
     if checkout is not None:
@@ -214,28 +214,28 @@ def measure(
     Parameters
     ----------
     what : str
-        ``<module>:<name>``; the module's `prepare` gives the work of this name.
+        ``<module>:<name>``; the module's `prepare` returns the work of this name.
     size : Size
         Size of the synthetic problem.
     rows_in_use : sequence of int
-        Target rows in use in each iteration, for a measurement that needs them.
+        Number of target rows in use per iteration, for measurements that need it.
     repeat : int, default=1
-        Runs of which the median counts.
+        Number of runs; the median counts.
     limit : float, optional
-        Seconds after which a run is given up: `seconds` and `peak_memory_mb` are then
-        None, and `limit` stands next to them.
+        Seconds after which a run is stopped. The result is then `limit`, with None as
+        `seconds` and `peak_memory_mb`.
     checkout : Path, optional
-        Another version of the repository that is measured instead.
+        Another version of the repository to measure instead.
     """
     request = json.dumps([what, asdict(size), list(rows_in_use)])
     label = f"Measurement {what} of {size.name}"
-    hint = " It may need more memory than there is."
+    hint = " It may need more memory than is free."
     runs = []
     for _ in range(repeat):
         try:
             options: dict[str, Any] = {"limit": limit, "checkout": checkout}
             runs.append(
-                ask_process("benchmarks.measure", request, label, hint, **options)
+                run_module("benchmarks.measure", request, label, hint, **options)
             )
         except subprocess.TimeoutExpired:
             return {"seconds": None, "peak_memory_mb": None, "limit": limit}

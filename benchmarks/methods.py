@@ -1,4 +1,4 @@
-"""What a fit of each method takes, as ratios to CDSPP."""
+"""Time and memory of a fit of each method, as ratios to CDSPP."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from cdspp.core.errors import ConfigError
 from cdspp.methods import available, make_seeded, method_class
 from cdspp.methods.cost import Size, fit_cost
 
-__all__ = ["YARDSTICK", "bench_methods", "methods_table", "prepare"]
+__all__ = ["REFERENCE", "bench_methods", "methods_table", "prepare"]
 
-YARDSTICK = "cdspp"
+REFERENCE = "cdspp"
 N_SHARED, N_PAIRED = 20, 100
 COLUMNS = ("seconds", "x CDSPP", "peak MB", "x CDSPP", "model s", "paper, x")
-COMPARED = ("x floor", "x before", "MB before")
+EARLIER_COLUMNS = ("x floor", "x before", "MB before")
 
 
 def prepare(name: str, size: Size, rows: Rows, rows_in_use: Sequence[int]) -> Work:
@@ -63,23 +63,22 @@ def bench_methods(
     methods : sequence of str
         Identifiers; all methods by default. CDSPP is always among them.
     limit : float, default=600
-        Seconds after which a fit is given up; the cost model then tells what it would
-        have taken.
+        Seconds after which a fit is stopped; the forecast of the cost model remains.
     before : Path, optional
         A checkout of another version, with its `.venv`. Its fits alternate with those
-        of this one, and perf, where it is found, tells the floor of each fit: the time
+        of this one. If perf is available, it measures the floor of each fit: the time
         in products and factors of matrices.
     repeat : int, default=1
-        Fits of each version, of which the quickest counts.
+        Fits of each version; the quickest counts.
     progress : callable, optional
-        Told what is about to be measured.
+        Receives a line of text before each measurement.
 
     Returns
     -------
     results : list of dict
-        By size: `size`, and by method `seconds` and `peak_memory_mb` (None where given
-        up) beside `model_seconds`; with `before`, also that of the other version
-        (`seconds` None if it has no such method) and the share of `products`.
+        By size: `size`, and by method `seconds` and `peak_memory_mb` (None if stopped)
+        and `model_seconds`; with `before`, also the fit of the other version (`seconds`
+        is None if it has no such method) and the share of `products`.
 
     Raises
     ------
@@ -89,7 +88,7 @@ def bench_methods(
     if before is not None and not (before / ".venv/bin/python").is_file():
         remedy = "Check the other version out there, and run make setup in it"
         raise ConfigError(f"--before {before}: it has no .venv/bin/python. {remedy}.")
-    names = dict.fromkeys([YARDSTICK, *(methods or available())])
+    names = dict.fromkeys([REFERENCE, *(methods or available())])
     results = []
     for size in sizes:
         entries = {}
@@ -105,7 +104,7 @@ def bench_methods(
 def _fit_entry(
     name: str, size: Size, limit: float, before: Path | None, repeat: int
 ) -> dict[str, Any]:
-    """Return the quickest fit, with its floor and that of the version before."""
+    """Return the quickest fit, its share of products, and the earlier version's fit."""
     measurement, fits, earlier_fits = f"{__name__}:{name}", [], []
     for _ in range(repeat):
         fits.append(measure(measurement, size, limit=limit))
@@ -141,9 +140,9 @@ def methods_table(
     Parameters
     ----------
     results : sequence of mapping
-        What `bench_methods` returned.
+        The results of `bench_methods`.
     paper : mapping, optional
-        What `paper_seconds` returned; its ratios to CDSPP stand beside.
+        The result of `paper_seconds`; a column shows its ratios to CDSPP.
     """
     lines = []
     for result in results:
@@ -151,15 +150,15 @@ def methods_table(
         has_earlier_fits = any(
             "before" in entry for entry in result["methods"].values()
         )
-        columns = COLUMNS + (COMPARED if has_earlier_fits else ())
+        columns = COLUMNS + (EARLIER_COLUMNS if has_earlier_fits else ())
         lines += [
             describe_size(size),
             f"  {'':16}" + "".join(f"{c:>11}" for c in columns),
         ]
         paper_times = (paper or {}).get(size.name, {})
-        yardstick = result["methods"][YARDSTICK]
+        reference = result["methods"][REFERENCE]
         for name, entry in result["methods"].items():
-            cells = [*_own_cells(entry, yardstick), f"{entry['model_seconds']:.1f}"]
+            cells = [*_own_cells(entry, reference), f"{entry['model_seconds']:.1f}"]
             cells.append(_ratio(paper_times, method_class(name).display_name))
             cells += _earlier_cells(entry) if has_earlier_fits else ()
             lines.append(f"  {name:16}" + "".join(f"{cell:>11}" for cell in cells))
@@ -167,30 +166,30 @@ def methods_table(
     return "\n".join(lines)
 
 
-def _own_cells(entry: Mapping[str, Any], yardstick: Mapping[str, Any]) -> list[str]:
+def _own_cells(entry: Mapping[str, Any], reference: Mapping[str, Any]) -> list[str]:
     if entry["seconds"] is None:
         return [f"> {entry['limit']:.0f}", "–", "–", "–"]
-    memory, unit = entry["peak_memory_mb"], max(yardstick["peak_memory_mb"] or 0.0, 1.0)
-    seconds, second = entry["seconds"], yardstick["seconds"]
+    memory, unit = entry["peak_memory_mb"], max(reference["peak_memory_mb"] or 0.0, 1.0)
+    seconds, second = entry["seconds"], reference["seconds"]
     ratio = f"{seconds / second:.2f}" if second else "–"
     return [f"{seconds:.2f}", ratio, f"{memory:.0f}", f"{memory / unit:.2f}"]
 
 
 def _ratio(paper_times: Mapping[str, float], name: str) -> str:
     """Return a method's printed time over that of CDSPP."""
-    seconds, yardstick_seconds = (
+    seconds, reference_seconds = (
         paper_times.get(name),
-        paper_times.get(method_class(YARDSTICK).display_name),
+        paper_times.get(method_class(REFERENCE).display_name),
     )
     return (
         "–"
-        if seconds is None or not yardstick_seconds
-        else f"{seconds / yardstick_seconds:.2f}"
+        if seconds is None or not reference_seconds
+        else f"{seconds / reference_seconds:.2f}"
     )
 
 
 def _earlier_cells(entry: Mapping[str, Any]) -> list[str]:
-    """Return the ratios to the floor and to the fit before, and the memory of that."""
+    """Return ratios to the floor and to the earlier fit, and that fit's memory."""
     share, earlier_fit = entry.get("products"), entry.get("before", {})
     floor = f"{1 / share:.2f}" if share else "–"
     if not earlier_fit.get("seconds"):

@@ -1,4 +1,4 @@
-"""A step of each network against its matrix products."""
+"""Time of a training step of each network, relative to its matrix products."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ __all__ = ["NETWORKS", "bench_networks", "networks_table", "prepare", "step_prod
 NETWORKS = [
     name for name in available() if issubclass(method_class(name), NetworkClassifier)
 ]
-# The shortest of so many steps and runs of a product counts.
+# Numbers of steps, and of runs of a product; the shortest counts.
 STEPS, REPEATS = 12, 3
 COLUMNS = ("step ms", "products ms", "ratio", "textbook ms")
 
@@ -39,7 +39,7 @@ def step_products(
     n_components : int
         Width of the codes.
     sums_rows : bool
-        Whether a first layer may be trained on products of rows, as SSAN's are.
+        Whether a first layer may be trained on products of rows, as in SSAN.
     """
     products = []
     domains = (size.n_source, size.d_source), (size.n_target, size.d_target)
@@ -70,7 +70,7 @@ def prepare(name: str, size: Size, rows: Rows, rows_in_use: Sequence[int]) -> Wo
         return {
             "step_ms": _time_step(network, rows),
             "products_ms": _time_products(products_of_step, product),
-            "textbook_ms": _time_products(textbook, _mm),
+            "textbook_ms": _time_products(textbook, _multiply),
         }
 
     return work
@@ -81,14 +81,14 @@ def _time_step(network: NetworkClassifier, rows: Rows) -> float:
 
     ends: list[float] = []
     handle = register_optimizer_step_post_hook(
-        lambda *given: ends.append(time.process_time())
+        lambda *arguments: ends.append(time.process_time())
     )
     network.fit(rows.X_target, rows.y_target, source=rows.source())
     handle.remove()
     return 1e3 * min(after - before for before, after in pairwise(ends))
 
 
-def _mm(A: Tensor, B: Tensor) -> Tensor:
+def _multiply(A: Tensor, B: Tensor) -> Tensor:
     return A.mm(B.T)
 
 
@@ -121,14 +121,14 @@ def bench_networks(
     sizes : sequence of Size
         Sizes of the synthetic problems.
     progress : callable, optional
-        Told what is about to be measured.
+        Receives a line of text before each measurement.
 
     Returns
     -------
     results : list of dict
         By size: `size`, and by network the milliseconds of one step (`step_ms`), of its
-        products as they are computed (`products_ms`), and of those of a network that is
-        written down layer by layer, by `torch.mm` (`textbook_ms`).
+        products as the package computes them (`products_ms`), and of the products of a
+        layer-by-layer implementation with `torch.mm` (`textbook_ms`).
     """
     results = []
     for size in sizes:

@@ -1,9 +1,9 @@
-"""What the order of rows and the names of classes change of the labels of a fit.
+"""Effect of the order of rows and the names of classes on the labels of a fit.
 
-Neither says anything about a row. Every method with its default options is fitted to
-the embedded digits, prints to sketches, as they are and after each change.
-Methods that take several sources also get the source in two halves, and those that draw
-random numbers another seed, beside which the other changes are small or not.
+Neither carries information. Every method with its default options is fitted to the
+embedded digits, prints to sketches, unchanged and after each change. Methods that take
+several sources also get the source in two halves. Methods that draw random numbers also
+get another seed, with whose effect the other changes can be compared.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from cdspp.methods.problem import SourceDomain
 
 __all__ = ["CHANGES", "bench_order", "order_table", "write_shares"]
 
-SOURCE_ROWS, LABELLED_ROWS = 20, 3  # of each class
+SOURCE_ROWS, LABELLED_ROWS = 20, 3  # per class
 ROWS, NAMES, HALVES, SEED = CHANGES = ("rows", "names", "halves", "seed")
 
 
@@ -37,7 +37,7 @@ def bench_order(
 ) -> pd.DataFrame:
     """Return the mean share of labels that differ, in percent, by method and change.
 
-    `methods` are all that take no bridge, by default.
+    By default, `methods` are all methods without a bridge.
     """
     usual = [name for name in available() if not method_class(name).bridges]
     problems, rows = [problem(draw) for draw in range(draws)], []
@@ -72,7 +72,7 @@ def _rows_of_classes(codes: Int, number: int, rng: np.random.Generator) -> Int:
 def changed_shares(
     name: str, X: Float, y: Int, source: SourceDomain
 ) -> dict[str, float]:
-    """Return the percentage of unlabelled rows whose label each change changes."""
+    """Return the percentage of unlabelled rows that each change labels differently."""
     usual_labels = _labels(name, X, y, source)
     changes = [_in_another_order, _with_other_names]
     if make(name).several_sources and make(name).uses_source:
@@ -124,7 +124,7 @@ def _subset(source: SourceDomain, rows: Int) -> SourceDomain:
 
 
 def order_table(shares: pd.DataFrame) -> str:
-    """Return the shares as text, a method a line."""
+    """Return the shares as text, one line per method."""
     table = shares.pivot(index="method", columns="change", values="share")
     texts = table.reindex(columns=list(CHANGES)).map(
         lambda share: "" if pd.isna(share) else f"{share:.1f}"

@@ -1,7 +1,7 @@
 """Problems whose truth is planted: two views of one latent geometry of classes.
 
-Nothing is downloaded and no study lists them: they test what is said of a source where
-one knows what the source has to give.
+They need no download and are in no study. They test verdicts on a source whose true
+value is known.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ ELONGATION = 8.0
 
 @dataclass(frozen=True, eq=False)
 class PlantedProblem:
-    """A problem as methods get it, and the truth behind it.
+    """A problem as methods receive it, and the truth behind it.
 
     Attributes
     ----------
@@ -177,7 +177,7 @@ class Planted:
         rng = generator("planted", seed)
         target, independent = self._centres(rng), self._centres(rng)
         axes, independent_axes = _axes(self.n_latent, rng), _axes(self.n_latent, rng)
-        partner = _no_class_in_place(self.n_classes, rng)
+        partner = _derangement(self.n_classes, rng)
         partners = {"none": self._centres(rng), "misleading": target[partner]}
         common_centres = partners.get(self.geometry, target)
         source = (
@@ -239,8 +239,8 @@ def _axes(n: int, rng: np.random.Generator) -> Float:
     return lengths[:, None] * turn
 
 
-def _no_class_in_place(n: int, rng: np.random.Generator) -> Int:
-    """Draw a cycle through all classes, which leaves none in its place."""
+def _derangement(n: int, rng: np.random.Generator) -> Int:
+    """Draw a cycle through all classes, which leaves no class in its place."""
     order = rng.permutation(n)
     partner = np.empty_like(order)
     partner[order] = np.roll(order, 1)

@@ -1,8 +1,8 @@
 """Populations of known gains: intervals and verdicts on pools, the truth from others.
 
-A study sees one pool of target rows. Here many pools are drawn from a planted
-population, trials label rows of each, and the gain over all of them is the truth for
-other labelled samples *and* other target rows, which is what intervals are for.
+A study sees one pool of target rows. This module draws many pools from a planted
+population, and trials label rows of each. The mean gain over pools is the truth that
+intervals must cover: it holds for other labelled samples *and* other target rows.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ __all__ = [
     "MARGIN",
     "POOL_ROWS",
     "judge_population",
-    "plain_and_crossed_gains",
+    "one_and_two_way_gains",
     "population",
 ]
 
@@ -60,7 +60,7 @@ _MIXED: Mapping[str, Sequence[float]] = {
     "spread": (0.5, 0.8, 1.2),
     "noise": (0.1, 0.5),
 }
-# What populations of a kind are drawn from, each value as likely.
+# The values from which populations of a kind are drawn, each equally likely.
 KINDS: Mapping[str, Mapping[str, Sequence[float]]] = {
     "mixed": _MIXED,
     "noisy": {**_MIXED, "n_classes": (6, 9), "n_latent": (2, 3), "noise": (1.0, 2.0)},
@@ -78,8 +78,8 @@ def population(kind: str, rows: int, number: int) -> Planted:
     kind : str
         One of `KINDS`.
     rows, number : int
-        Target rows per class, on average, and which of the kind; it is the same
-        population for any `rows`.
+        Mean number of target rows per class, and number of the population, which is
+        the same for any `rows`.
 
     Examples
     --------
@@ -99,12 +99,12 @@ def population(kind: str, rows: int, number: int) -> Planted:
 def judge_population(
     kind: str, rows: int, number: int, method: str, n_pools: int, n_trials: int
 ) -> dict[str, Any]:
-    """Judge each pool of a population as one task; its other pools tell the truth.
+    """Judge each pool of a population as one task; the other pools give the truth.
 
     Parameters
     ----------
     kind, rows, number
-        Which population, see `population`.
+        The population, see `population`.
     method : str
         Identifier of the method that is fitted in every source state.
     n_pools, n_trials : int
@@ -113,12 +113,11 @@ def judge_population(
     Returns
     -------
     dict
-        `kind`, `rows`, `method`, and `cases` with an entry a pool: the `word`; the
-        words that are `true` by the other pools, and those that are so `surely`, beyond
-        two standard errors; and by measure and rival (none, and the state that the
-        verdict calls hardest) `intervals`: how far the gain is from the truth, and half
-        the plain and half the crossed 95 % interval. The error of the truth is allowed
-        for.
+        `kind`, `rows`, `method`, and `cases` with an entry per pool: the `verdict`; the
+        verdicts that are `true` by the other pools, and `certain` beyond two standard
+        errors; and `intervals` by measure and rival (none, and the hardest state of the
+        verdict): the distance from gain to truth, corrected for the error of the truth,
+        half the one-way and half the two-way 95 % interval, and their standard errors.
     """
     problems = population(kind, rows, number)
     pools = [
@@ -150,11 +149,10 @@ def _pool_gains(
     }
     return {
         ACCURACY: {
-            state: plain_and_crossed_gains([stratum]) for state, stratum in rows.items()
+            state: one_and_two_way_gains([stratum]) for state, stratum in rows.items()
         },
         BALANCED: {
-            state: plain_and_crossed_gains(stratum)
-            for state, stratum in classes.items()
+            state: one_and_two_way_gains(stratum) for state, stratum in classes.items()
         },
     }
 
@@ -163,7 +161,7 @@ def _correct_rows(
     problem: PlantedProblem, method: str, axes: tuple[str, int, int], n_trials: int
 ) -> dict[str, Float]:
     """Return by state which rows are predicted rightly (trials, rows)."""
-    # Two classes have no swapped classes: mirrored, they say the same.
+    # With two classes, swapping gives the mirrored problem, with equal results.
     has_two_classes = len(problem.centres_target) == 2
     states = [name for name in STATES if not (has_two_classes and name == SWAPPED)]
     shape = n_trials, len(problem.truth)
@@ -180,42 +178,42 @@ def _correct_rows(
     return correct
 
 
-def plain_and_crossed_gains(strata: Sequence[Stratum]) -> tuple[PairedGain, PairedGain]:
+def one_and_two_way_gains(strata: Sequence[Stratum]) -> tuple[PairedGain, PairedGain]:
     """Return a gain with its standard error over trials, and over trials and rows."""
     means = [part.weight * np.nanmean(part.values, axis=1) for part in strata]
     return gain_of(np.sum(means, axis=0)), two_way_gain(strata)
 
 
 def _case(pool: Gains, truth: Float, error: Float, n_pools: int) -> dict[str, Any]:
-    """Return what is said of a pool, and whether it is so (measures, states)."""
+    """Return the verdict on a pool, the true ones, and intervals by measure."""
     words, intervals = [], {}
     states = list(pool[ACCURACY])
     for measure, true in zip(MEASURES, truth, strict=True):
-        gains = {state: crossed for state, (_, crossed) in pool[measure].items()}
+        gains = {state: two_way for state, (_, two_way) in pool[measure].items()}
         verdict = decide_all([gains], margin=MARGIN)[0]
         words.append(verdict.name)
         for comparator, state in ((ALONE, ALONE), (HARDEST, verdict.hardest)):
-            plain, crossed = pool[measure][state]
-            distance = abs(crossed.gain - true[states.index(state)])
+            one_way, two_way = pool[measure][state]
+            distance = abs(two_way.gain - true[states.index(state)])
             # The truth is a mean over the other pools, and scatters as such.
             distance /= (1 + 1 / (n_pools - 1)) ** 0.5
-            half_widths = [gain.high - gain.gain for gain in (plain, crossed)]
+            half_widths = [gain.high - gain.gain for gain in (one_way, two_way)]
             intervals[f"{measure} {comparator}"] = [
                 distance,
                 *half_widths,
-                plain.error,
-                crossed.error,
+                one_way.error,
+                two_way.error,
             ]
     return {
-        "word": joint_verdict(*words),
-        "true": _true_words(states, truth, 0 * error),
-        "surely": _true_words(states, truth, 2 * error),
+        "verdict": joint_verdict(*words),
+        "true": _true_verdicts(states, truth, 0 * error),
+        "certain": _true_verdicts(states, truth, 2 * error),
         "intervals": intervals,
     }
 
 
-def _true_words(states: Sequence[str], truth: Float, doubt: Float) -> list[str]:
-    """Return the words that are true on both measures, beyond doubt."""
+def _true_verdicts(states: Sequence[str], truth: Float, doubt: Float) -> list[str]:
+    """Return the verdicts that are true by both measures, beyond a margin of doubt."""
     without = [states.index(name) for name in WITHOUT_SOURCE]
     largest = np.abs(truth) + doubt
     truth_of_words = {

@@ -1,4 +1,4 @@
-"""What single precision costs: labels and accuracy of CDSPP in both, and its time."""
+"""Labels, accuracy and time of CDSPP in single and in double precision."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def bench_precision(
     studies : sequence of path
         Study files whose features and splits exist.
     progress : callable, optional
-        Told which task follows.
+        Receives a line of text before each task.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""Share of a fit that products and factors of matrices take, as perf samples it."""
+"""Share of a fit's time in products and factors of matrices, sampled by perf."""
 
 from __future__ import annotations
 
@@ -19,23 +19,23 @@ from cdspp.methods.cost import Size
 
 __all__ = ["prepare", "products_share", "sample_process"]
 
-# Libraries of BLAS and LAPACK, code that is generated as it runs, and functions of the
-# two that PyTorch has in itself.
+# Libraries of BLAS and LAPACK, code generated at run time, and the functions of BLAS
+# and LAPACK that PyTorch includes.
 LIBRARY = re.compile(r"openblas|libmkl|lapack|perf-\d+\.map|\[JIT\]")
 FUNCTION = re.compile(r"gemm|syrk|mkl_|dnnl|lapack", re.IGNORECASE)
-WAITS = "blas_thread_server"
+IDLE_FUNCTION = "blas_thread_server"
 LINE = re.compile(r"\s*[0-9a-f]+ (?P<function>.*) \((?P<library>.*)\)$")
-# Seconds until perf has attached, least seconds of fits, and fewest samples that count.
-START, SHORTEST, FEWEST = 0.5, 1.0, 100
+# Seconds until perf has attached, least seconds of fits, fewest samples for a share.
+ATTACH_SECONDS, MIN_SECONDS, MIN_SAMPLES = 0.5, 1.0, 100
 
 
 def prepare(name: str, size: Size, rows: Rows, rows_in_use: Sequence[int]) -> Work:
-    """Return the fit of the method `name`, which then tells its share of products."""
+    """Return the fit of the method `name`, which returns its share of products."""
     fit = methods.prepare(name, size, rows, rows_in_use)
 
     def work() -> Mapping[str, Any]:
         with sample_process() as lines:
-            end = time.monotonic() + SHORTEST
+            end = time.monotonic() + MIN_SECONDS
             fit()
             while time.monotonic() < end:
                 fit()
@@ -46,7 +46,7 @@ def prepare(name: str, size: Size, rows: Rows, rows_in_use: Sequence[int]) -> Wo
 
 @contextmanager
 def sample_process() -> Iterator[list[str]]:
-    """Sample this process; the list then has a line a sample, none without perf."""
+    """Sample this process; the list gets a line per sample, or none without perf."""
     lines: list[str] = []
     with TemporaryDirectory() as folder:
         path = Path(folder, "samples")
@@ -58,7 +58,7 @@ def sample_process() -> Iterator[list[str]]:
         except OSError:
             yield lines
             return
-        time.sleep(START)
+        time.sleep(ATTACH_SECONDS)
         yield lines
         perf.send_signal(signal.SIGINT)
         perf.wait()
@@ -70,11 +70,13 @@ def sample_process() -> Iterator[list[str]]:
 
 
 def products_share(lines: Iterable[str]) -> float | None:
-    """Return the share of samples in products; None if there are hardly any samples."""
+    """Return the share of samples in products; None with too few samples."""
     samples = [match for line in lines if (match := LINE.match(line))]
     in_products = [
         bool(LIBRARY.search(sample["library"]) or FUNCTION.search(sample["function"]))
         for sample in samples
-        if WAITS not in sample["function"]
+        if IDLE_FUNCTION not in sample["function"]
     ]
-    return sum(in_products) / len(in_products) if len(in_products) >= FEWEST else None
+    return (
+        sum(in_products) / len(in_products) if len(in_products) >= MIN_SAMPLES else None
+    )

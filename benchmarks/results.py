@@ -1,4 +1,4 @@
-"""The numbers of finished studies that sentences of README and pages rest on."""
+"""The numbers of finished studies behind sentences of README and documentation."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def write_numbers(folder: PathLike, output: PathLike) -> Path:
 
 
 def read_numbers(path: PathLike) -> dict[tuple[str, str, str], str]:
-    """Return the numbers of a study, as text, by benchmark, row and what they are."""
+    """Return the numbers of a study, as text, by benchmark, row and quantity."""
     frame = pd.read_csv(path, dtype=str, keep_default_na=False)
     return {(n.benchmark, n.row, n.what): n.value for n in frame.itertuples()}
 
@@ -49,7 +49,7 @@ def read_numbers(path: PathLike) -> dict[tuple[str, str, str], str]:
 def study_numbers(folder: PathLike) -> Iterator[Number]:
     """Yield accuracies, gains, verdicts, curves and selections of a finished study.
 
-    DataError where the folder has no overview, or no scores per sample.
+    DataError: the folder has no overview, or no scores per sample.
     """
     tables = Path(folder, "tables")
     if not (tables / "overview.csv").is_file():
@@ -99,7 +99,7 @@ def _gains(matrix: pd.DataFrame) -> Iterator[Number]:
 
 
 def _own_verdicts(comparisons: pd.DataFrame) -> Iterator[Number]:
-    """Yield the verdict on each method by itself, and on how many tasks it is which."""
+    """Yield the verdict on each method by itself, and numbers of tasks by verdict."""
     for group in by_default(comparisons):
         first = on_average(group).iloc[0]
         if not group["state"].any():

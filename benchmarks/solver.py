@@ -50,11 +50,11 @@ def _side(X: Float, codes: Any, n_classes: int) -> DomainSolver:
 def dense_projection(
     source: DomainSolver, target: DomainSolver, n_components: int | None = None
 ) -> Projection:
-    """Solve the eigenproblem of CDSPP as it is written down, with dense matrices.
+    """Solve the eigenproblem of CDSPP in its textbook form, with dense matrices.
 
-    Builds both matrices of size ``d_s + d_t`` and asks LAPACK for the largest
-    `n_components` eigenpairs (the number of classes by default). Cost
-    O((d_s + d_t)^3); the yardstick of `solve_projection`, which gives the same.
+    LAPACK computes the largest `n_components` eigenpairs (by default, as many as
+    classes) of matrices of size ``d_s + d_t``, at a cost of O((d_s + d_t)^3). The
+    result equals that of `solve_projection`.
     """
     d_source, d_target = source.X.shape[1], target.X.shape[1]
     d, k = d_source + d_target, n_components or len(source.class_counts)
@@ -92,10 +92,11 @@ def dense_projection(
 def unavoidable_products(
     X_source: Float, X_target: Float, rows_in_use: Sequence[int]
 ) -> None:
-    """Compute what no implementation of the iterations can do without.
+    """Compute the matrix products that every implementation of the iterations needs.
 
-    Once the source's Gram or covariance matrix; in each iteration that of the target
-    rows in use, whichever is smaller, and one Cholesky factor for each domain.
+    These are the source's Gram or covariance matrix, once; and in each iteration that
+    of the target rows in use, and a Cholesky factor for each domain. The smaller of
+    Gram and covariance matrix counts.
     """
     source = symmetric_product(X_source, of_rows=X_source.shape[0] < X_source.shape[1])
     for n in rows_in_use:
@@ -125,7 +126,7 @@ def _supervised(solver: Callable[..., Projection], size: Size, rows: Rows) -> Wo
     return work
 
 
-def _rounds(size: Size, rows: Rows, rows_in_use: Sequence[int]) -> Work:
+def _iterations(size: Size, rows: Rows, rows_in_use: Sequence[int]) -> Work:
     from cdspp.methods.cdspp.cdspp import CDSPP
 
     def work() -> Mapping[str, Any]:
@@ -150,13 +151,13 @@ def _products(size: Size, rows: Rows, rows_in_use: Sequence[int]) -> Work:
 MEASUREMENTS: Mapping[str, Callable[[Size, Rows, Sequence[int]], Work]] = {
     "closed-form": _closed_form,
     "dense": _dense,
-    "rounds": _rounds,
+    "iterations": _iterations,
     "products": _products,
 }
 DISPLAY_NAMES = {
     "closed-form": "supervised fit, closed form",
     "dense": "supervised fit, dense eigensolver",
-    "rounds": "five iterations, whole CDSPP fit",
+    "iterations": "five iterations, whole CDSPP fit",
     "products": "five iterations, products only",
 }
 
@@ -181,19 +182,21 @@ def bench_solver(
     repeat : int, default=3
         Runs of each measurement; the median counts.
     progress : callable, optional
-        Told what is about to be measured.
+        Receives a line of text before each measurement.
 
     Returns
     -------
     results : list of dict
-        One entry a size: the size, the four measurements, and their ratios.
+        One entry per size: the size, the four measurements, and their ratios.
     """
     results = []
     for size in sizes:
         measurements: dict[str, Any] = {}
         for name in MEASUREMENTS:
             progress(f"{size.name}: {DISPLAY_NAMES[name]}")
-            in_use = measurements["rounds"]["rows_in_use"] if name == "products" else ()
+            in_use = (
+                measurements["iterations"]["rows_in_use"] if name == "products" else ()
+            )
             measurements[name] = measure(
                 f"{__name__}:{name}", size, in_use, repeat=repeat
             )
@@ -213,7 +216,7 @@ def _compare(size: Size, measurements: Mapping[str, Any]) -> dict[str, Any]:
         "memory_ratio": dense["peak_memory_mb"]
         / max(closed_form["peak_memory_mb"], 1e-3),
         "eigenvalue_difference": float(difference),
-        "rounds_over_products": measurements["rounds"]["seconds"]
+        "iterations_over_products": measurements["iterations"]["seconds"]
         / measurements["products"]["seconds"],
     }
 
@@ -232,7 +235,7 @@ def solver_table(results: Sequence[Mapping[str, Any]]) -> str:
             f"{result['memory_ratio']:9.1f}x   eigenvalues differ by "
             f"{result['eigenvalue_difference']:.0e}",
             f"  five iterations over products     "
-            f"{result['rounds_over_products']:10.2f}x",
+            f"{result['iterations_over_products']:10.2f}x",
             "",
         ]
     return "\n".join(lines)

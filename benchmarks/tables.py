@@ -1,9 +1,9 @@
-"""Readers of tables against files as people have them, each with its expected answer.
+"""Readers of tables on untidy files with a known content.
 
 `table_files.yaml` has the files, of spreadsheets, surveys and instruments. A reader is
-*right* where labels and numbers are those expected; it *refuses* a file by an error, by
-a missing column, or by text in place of numbers, which whoever goes on will notice; it
-is *wrong* where numbers, rows or labels are others, and no error or note says so.
+*right* if it returns the expected labels and numbers. It *refuses* a file by an error,
+a missing column, or text in place of numbers, which the next step will notice. It is
+*wrong* if numbers, rows or labels differ without an error or a note.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ __all__ = ["READERS", "bench_tables", "judge", "tables_table"]
 
 FILES = Path(__file__).with_name("table_files.yaml")
 LABEL = "kind"
-# Encodings that bytes do not show: these our reader gets, too.
+# Encodings that the bytes do not reveal: our reader receives these, too.
 UNKNOWN_ENCODINGS = ("shift_jis", "gb18030")
 RIGHT, REFUSED, WRONG = "right", "refused", "WRONG"
 Case = Mapping[str, Any]
@@ -67,14 +67,14 @@ def _clevercsv(path: Path, case: Case) -> pd.DataFrame:
 
 
 def _in_utf8(path: Path, case: Case) -> str:
-    """Return a file for readers that know no other encoding."""
+    """Return a copy of a file in UTF-8, for readers that know no other encoding."""
     text = path.read_bytes().decode(case.get("encoding", "utf-8"))
     place = path.with_name(f"utf8-{path.name}")
     place.write_bytes(text.encode())
     return str(place)
 
 
-# Other readers than ours get the encoding; DuckDB and clevercsv run if installed.
+# Readers other than ours receive the encoding; DuckDB and clevercsv run if installed.
 READERS: dict[str, tuple[str, Callable[[Path, Case], pd.DataFrame]]] = {
     "cdspp": ("cdspp", _cdspp),
     "pandas": ("pandas", _pandas),
@@ -85,7 +85,7 @@ READERS: dict[str, tuple[str, Callable[[Path, Case], pd.DataFrame]]] = {
 
 
 def bench_tables(cases: Sequence[Case] | None = None) -> pd.DataFrame:
-    """Return what each installed reader makes of each file, and why."""
+    """Return the verdict on each installed reader for each file, and the reason."""
     usable = {name: r for name, (package, r) in READERS.items() if find_spec(package)}
     records = []
     with tempfile.TemporaryDirectory() as folder:
@@ -95,14 +95,14 @@ def bench_tables(cases: Sequence[Case] | None = None) -> pd.DataFrame:
             for name, reader in usable.items():
                 try:
                     verdict, why = judge(reader(path, case), case)
-                except Exception as error:  # whatever a reader raises is a refusal
+                except Exception as error:  # any exception is a refusal
                     verdict, why = REFUSED, str(error).replace(folder, "")
                 records.append((case["id"], name, verdict, why))
     return pd.DataFrame(records, columns=["file", "reader", "verdict", "reason"])
 
 
 def judge(table: pd.DataFrame, case: Case) -> tuple[str, str]:
-    """Return the verdict on a table and the reason of it."""
+    """Return the verdict on a table, and the reason."""
     expected = {name: np.array(v, dtype=np.float64) for name, v in case["X"].items()}
     for name in (LABEL, *expected):
         if name not in table:
@@ -123,7 +123,7 @@ def judge(table: pd.DataFrame, case: Case) -> tuple[str, str]:
 
 
 def tables_table(verdicts: pd.DataFrame) -> str:
-    """Write the verdicts file by file, and their numbers."""
+    """Return the verdicts by file, and their counts, as text."""
     readers = list(dict.fromkeys(verdicts["reader"]))
     grid = [["file", *readers]]
     for file, verdicts_of_file in verdicts.groupby("file", sort=False)["verdict"]:

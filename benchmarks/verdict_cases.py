@@ -1,9 +1,9 @@
 """Cases of known truth for the rule on source help: simulated scores and comparisons.
 
 Scores are judged by `cdspp.analysis.verdicts.decide_all` as a study would be, planted
-problems with few labelled rows by `cdspp.analysis.compare.compare`. Started as a module
-this answers requests, those for `benchmarks.populations` too, in a process of its own;
-`benchmarks.verdicts` asks and counts.
+problems with few labelled rows by `cdspp.analysis.compare.compare`. Run as a module,
+this file computes requests, also those for `benchmarks.populations`, in a process of
+its own; `benchmarks.verdicts` sends the requests and counts the results.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from cdspp.methods.base import Float
 from cdspp.stages.source_states import STATES
 
 __all__ = [
-    "COMPARED",
+    "COMPARISON_SOURCES",
     "LABELLED",
     "SCENARIOS",
     "Scenario",
@@ -47,7 +47,7 @@ LABELLED: Mapping[int, tuple[int, ...]] = {
 }
 # What sources of comparisons have in common with the target, and the spread of a class:
 # the wider, the more there is to gain over methods without a source.
-COMPARED: Mapping[str, tuple[str, float]] = {
+COMPARISON_SOURCES: Mapping[str, tuple[str, float]] = {
     "none": ("none", 0.6),
     "misleading": ("misleading", 0.6),
     "shared": ("shared", 0.6),
@@ -64,39 +64,41 @@ class Scenario(NamedTuple):
         True gain of the real source over none, and over every other state.
     n_rows : int
         Test rows.
-    joint : float
+    correlation : float
         Correlation between source states.
-    of_rows : float
-        Part of the variance that rows have, each the same in all trials.
-    fails : float
-        What one trial in twenty loses with the real source; the others gain as much
+    row_variance : float
+        Share of the variance between rows, the same in all trials.
+    loss : float
+        Loss of one trial in twenty with the real source; the others gain as much
         together, so that the mean stays.
     """
 
     over_none: float
     over_others: float
     n_rows: int = 150
-    joint: float = 0.96
-    of_rows: float = 0.3
-    fails: float = 0.0
+    correlation: float = 0.96
+    row_variance: float = 0.3
+    loss: float = 0.0
 
 
 # As in an embedded study of ten trials (digits, four tasks, and docs-to-code): CDSPP is
 # right on 0.6 to 0.93 of the rows, its gains scatter over trials by 0.02, it differs
-# from itself in another state on 0.06 of the rows, and crossed standard errors are 1.07
-# of plain ones (of pairs of methods, 1.17).
-RIGHT, OF_TRIALS = 0.81, 0.02  # the chance of a right row; of the variance
-FAILING = 0.05  # of the trials
+# from itself in another state on 0.06 of the rows, and two-way standard errors are 1.07
+# times those over trials (for pairs of methods, 1.17 times).
+CORRECT_SHARE = 0.81  # the chance that a row is right
+TRIAL_VARIANCE = 0.02  # the trials' share of the variance
+FAILING_SHARE = 0.05  # of the trials
 # The same rows differ in all trials; of one in 100, none may be among those tested.
-RARE = Scenario(MARGIN, 0.0, joint=1.0, of_rows=1.0)
-# Each begins with what is counted, of which word: said falsely, or rightly (power).
+RARE = Scenario(MARGIN, 0.0, correlation=1.0, row_variance=1.0)
+# A name begins with the rate that is counted: of a false verdict, or of a true one
+# (power). It also seeds the random stream.
 SCENARIOS: Mapping[str, Scenario] = {
     "false helps: none at zero": Scenario(0.0, 0.15),
-    "false helps: one trial in 20 fails": Scenario(0.0, 0.15, fails=0.2),
+    "false helps: one trial in 20 fails": Scenario(0.0, 0.15, loss=0.2),
     "false hurts: none at zero": Scenario(0.0, -0.15),
     "false equal: none at the margin": Scenario(MARGIN, 0.0),
     # The measured scatter seldom leaves room for *equal*, so that it cannot err.
-    "false equal: less scatter": Scenario(MARGIN, 0.0, 800, joint=0.998),
+    "false equal: less scatter": Scenario(MARGIN, 0.0, 800, correlation=0.998),
     "false equal: rare rows, of 100": RARE._replace(n_rows=100),
     "false equal: rare rows, of 280": RARE._replace(n_rows=280),
     "false equal: 3 points, 5 rows": RARE._replace(over_none=0.03, n_rows=5),
@@ -129,22 +131,23 @@ def simulate(
     """
     tasks, trials = shape
     losses = {**dict.fromkeys(STATES, scenario.over_others), ALONE: scenario.over_none}
-    means = RIGHT - np.array(list({**losses, REAL: 0.0}.values()))
+    means = CORRECT_SHARE - np.array(list({**losses, REAL: 0.0}.values()))
     chances = np.tile(means[:, None, None], (tasks, 1, trials, 1))
-    failing = rng.random((tasks, trials, 1)) < FAILING
-    chances[:, list(STATES).index(REAL)] += scenario.fails * (FAILING - failing)
-    of_trials = min(OF_TRIALS, 1 - scenario.of_rows)
+    failing = rng.random((tasks, trials, 1)) < FAILING_SHARE
+    chances[:, list(STATES).index(REAL)] += scenario.loss * (FAILING_SHARE - failing)
+    trial_variance = min(TRIAL_VARIANCE, 1 - scenario.row_variance)
     parts = {
-        (trials, 1): of_trials,
-        (1, scenario.n_rows): scenario.of_rows,
-        (trials, scenario.n_rows): 1 - of_trials - scenario.of_rows,
+        (trials, 1): trial_variance,
+        (1, scenario.n_rows): scenario.row_variance,
+        (trials, scenario.n_rows): 1 - trial_variance - scenario.row_variance,
     }
     numbers = np.zeros((tasks, len(STATES), trials, scenario.n_rows))
     for part_shape, part in parts.items():
         common = rng.standard_normal((tasks, 1, *part_shape))
         state_part = rng.standard_normal((tasks, len(STATES), *part_shape))
         scatter = (
-            scenario.joint**0.5 * common + (1 - scenario.joint) ** 0.5 * state_part
+            scenario.correlation**0.5 * common
+            + (1 - scenario.correlation) ** 0.5 * state_part
         )
         numbers += part**0.5 * scatter
     return np.asarray(numbers < ndtri(chances), dtype=float)
@@ -165,8 +168,8 @@ def judge_scores(
     Returns
     -------
     dict
-        What was asked, and by word in how many `tasks`, and in how many `benchmarks`
-        at least once, it was said.
+        The arguments, and for each verdict the number of `tasks` that got it, and of
+        `benchmarks` in which a task got it.
     """
     rng = generator("verdicts", scenario, n_tasks, n_trials)
     tasks, benchmarks = Counter[str](), Counter[str]()
@@ -188,23 +191,26 @@ def _gains(correct: Float) -> dict[str, PairedGain]:
 
 
 def judge_comparison(number: int, geometry: str, n_labelled: int) -> dict[str, Any]:
-    """Ask whether the source of a planted problem is worth using, as a user would.
+    """Run `compare` on a planted problem, as a user would.
 
     Parameters
     ----------
     number : int
-        Which problem.
+        Number of the problem.
     geometry : str
-        What the source has in common: one of `COMPARED`.
+        What the source has in common: one of `COMPARISON_SOURCES`.
     n_labelled : int
         Labelled target rows, one of `LABELLED`.
 
     Returns
     -------
     dict
-        What was asked, and the decision of `compare` by its tests of the usual methods.
+        The arguments, and the decision of `compare` by its tests of the usual methods.
     """
-    per_class, (planted_geometry, spread) = LABELLED[n_labelled], COMPARED[geometry]
+    per_class, (planted_geometry, spread) = (
+        LABELLED[n_labelled],
+        COMPARISON_SOURCES[geometry],
+    )
     sizes = {"n_source": 20, "d_source": 50, "d_target": 40, "n_latent": 6}
     population = Planted(
         planted_geometry,

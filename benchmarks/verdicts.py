@@ -1,10 +1,10 @@
-"""How often the rule on source help errs where the truth is known.
+"""Error rates of the rule on source help where the truth is known.
 
-Three times: on simulated rows whose gains are set (*scores*); on pools of planted
-populations, fitted in every source state, whose gains other pools tell (*populations*);
-and on planted problems with few labelled rows, of which `compare` holds some out
-(*comparisons*). `benchmarks.verdict_cases` and `benchmarks.populations` make and
-judge the cases.
+There are three parts: simulated rows with fixed gains (*scores*); pools of planted
+populations, fitted in every source state, whose true gains come from the other pools
+(*populations*); and planted problems with few labelled rows, of which `compare` holds
+some out (*comparisons*). `benchmarks.verdict_cases` and `benchmarks.populations` make
+and judge the cases.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ import numpy as np
 import pandas as pd
 
 from benchmarks import verdict_cases
-from benchmarks.measure import ask_process
+from benchmarks.measure import run_module
 from benchmarks.populations import (
     ACCURACY,
     BALANCED,
     HARDEST,
     KINDS,
     POOL_ROWS,
-    plain_and_crossed_gains,
+    one_and_two_way_gains,
 )
 from benchmarks.verdict_cases import LABELLED, SCENARIOS
 from cdspp.analysis.explanation import USE
@@ -49,7 +49,7 @@ __all__ = [
     "score_rates",
     "standard_error_ratios",
     "verdicts_table",
-    "word_rates",
+    "verdict_rates",
 ]
 
 Entry = Mapping[str, Any]
@@ -61,8 +61,8 @@ NOMINAL = 0.05
 POWER = "power"
 TRIALS, TASKS = (5, 10), (1, 8)
 INTERVALS = [f"{m} {over}" for m in (ACCURACY, BALANCED) for over in (ALONE, HARDEST)]
-# What a recommendation is by what a source has in common with the target.
-TOLD_OF_GEOMETRY = {
+# The rate that a recommendation counts for, by what the source shares with the target.
+RATE_OF_GEOMETRY = {
     "none": "false use",
     "misleading": "false use",
     "shared": POWER,
@@ -73,7 +73,7 @@ PER_PROCESS = 8
 
 
 class Rate(NamedTuple):
-    """How often something was said, in how many cases, and how often it may be.
+    """The rate of a verdict, and its limit.
 
     Attributes
     ----------
@@ -89,7 +89,7 @@ class Rate(NamedTuple):
 
     @property
     def bound(self) -> float:
-        """5 % plus two standard errors of as many cases; one where it is not false."""
+        """5 % plus two standard errors for a false verdict, else 1."""
         error = math.sqrt(NOMINAL * (1 - NOMINAL) / max(self.cases, 1))
         return NOMINAL + 2 * error if self.verdict.startswith("false") else 1.0
 
@@ -99,16 +99,16 @@ class Rate(NamedTuple):
         return self.hits / self.cases if self.cases else float("nan")
 
     @property
-    def too_often(self) -> bool:
-        """Whether the bound is broken."""
+    def exceeds_bound(self) -> bool:
+        """Whether the rate exceeds its limit."""
         return self.share > self.bound
 
     def __str__(self) -> str:
-        """Return the share in % (the bound), with a star where it is broken."""
+        """Return the rate in % (limit), with a star if it exceeds the limit."""
         if not self.cases:
             return "–"
         bound = f" ({100 * self.bound:.1f})" if self.bound < 1 else ""
-        return f"{100 * self.share:.1f}{bound}{'*' if self.too_often else ' '}"
+        return f"{100 * self.share:.1f}{bound}{'*' if self.exceeds_bound else ' '}"
 
 
 def bench_verdicts(
@@ -128,7 +128,7 @@ def bench_verdicts(
     parts : sequence of str
         Which of `PARTS`.
     draws : int, default=400
-        Simulated benchmarks a line.
+        Simulated benchmarks per line.
     populations, pools : int, default=8, 8
         Populations of each kind and size, and pools of each.
     comparisons : int, default=40
@@ -136,13 +136,13 @@ def bench_verdicts(
     workers : int, default=2
         Processes at a time, each with one BLAS thread; results are the same for any.
     progress : callable, optional
-        Told what is about to be run.
+        Receives a line of text before each part.
 
     Returns
     -------
     dict
-        By part its entries, as `judge_scores`, `judge_population` and
-        `judge_comparison` return them; none of parts that are not asked for.
+        The results of `judge_scores`, `judge_population` and `judge_comparison`, by
+        part; empty for a part that was not requested.
 
     Raises
     ------
@@ -162,7 +162,7 @@ def bench_verdicts(
     comparison_requests = [
         {"n_labelled": n_labelled, "geometry": geometry, "number": number}
         for n_labelled in LABELLED
-        for geometry in TOLD_OF_GEOMETRY
+        for geometry in RATE_OF_GEOMETRY
         for number in range(comparisons)
     ]
     results: dict[str, list[dict[str, Any]]] = {}
@@ -171,16 +171,18 @@ def bench_verdicts(
     ):
         part_requests = requests if part in parts else []
         progress(f"{part}: {len(part_requests)} cases")
-        results[part] = _ask(part, part_requests, workers)
+        results[part] = _run_requests(part, part_requests, workers)
     return results
 
 
-def _ask(part: str, requests: Sequence[Entry], workers: int) -> list[dict[str, Any]]:
-    """Have requests answered in fresh processes, some in each; keep their order."""
+def _run_requests(
+    part: str, requests: Sequence[Entry], workers: int
+) -> list[dict[str, Any]]:
+    """Compute requests in fresh processes, several in each; keep their order."""
 
     def answers(start: int) -> Any:
         request = json.dumps([part, requests[start : start + PER_PROCESS]])
-        return ask_process(verdict_cases.__name__, request, f"The cases {request}")
+        return run_module(verdict_cases.__name__, request, f"The cases {request}")
 
     with ThreadPoolExecutor(workers) as pool:
         starts = range(0, len(requests), PER_PROCESS)
@@ -209,44 +211,48 @@ def score_rates(scores: Sequence[Entry]) -> dict[str, dict[str, Rate]]:
     return rates
 
 
-def word_rates(cases: Sequence[Entry]) -> dict[str, Rate]:
-    """Return how often pools were called what their population is not, and what it is.
+def verdict_rates(cases: Sequence[Entry]) -> dict[str, Rate]:
+    """Return the rates of false and of true verdicts on pools.
 
-    A false word counts among the pools of whose population it is not true, by the mean
-    of the others; power among those of which it is true beyond two standard errors.
+    A false verdict counts among the pools for which it is not true, by the mean of the
+    others; power among those for which it is true beyond two standard errors.
     """
     cases_of = {
         f"false {word}": [case for case in cases if word not in case["true"]]
         for word in (HELPS, HURTS, EQUAL)
     }
     for word in (HELPS, HURTS):
-        cases_of[f"{POWER} {word}"] = [case for case in cases if word in case["surely"]]
+        cases_of[f"{POWER} {word}"] = [
+            case for case in cases if word in case["certain"]
+        ]
     cases_of[DEPENDS] = list(cases)
     return {
-        what: Rate(what, sum(what.endswith(c["word"]) for c in relevant), len(relevant))
+        what: Rate(
+            what, sum(what.endswith(c["verdict"]) for c in relevant), len(relevant)
+        )
         for what, relevant in cases_of.items()
     }
 
 
 def coverage(cases: Sequence[Entry]) -> dict[str, tuple[float, ...]]:
-    """Return how many 95 % intervals hold the truth, and what would be right.
+    """Return the coverage of 95 % intervals, and the factor that would correct it.
 
     Returns
     -------
     dict
-        By measure and rival: coverage of plain and of crossed intervals, median of
-        crossed over plain standard errors, and the factor by which crossed intervals
+        By measure and rival: coverage of one-way and of two-way intervals, median of
+        two-way over one-way standard errors, and the factor by which two-way intervals
         would have to be wider to hold the truth in 95 %.
     """
     rows = {}
     for name in INTERVALS:
         intervals = np.array([case["intervals"][name] for case in cases])
-        distance, plain, crossed, error, crossed_error = intervals.T
-        ratio = np.median(crossed_error[error > 0] / error[error > 0])
-        factor = np.quantile(distance / crossed, 1 - NOMINAL)
+        distance, one_way, two_way, error, two_way_error = intervals.T
+        ratio = np.median(two_way_error[error > 0] / error[error > 0])
+        factor = np.quantile(distance / two_way, 1 - NOMINAL)
         numbers = (
-            np.mean(distance <= plain),
-            np.mean(distance <= crossed),
+            np.mean(distance <= one_way),
+            np.mean(distance <= two_way),
             ratio,
             factor,
         )
@@ -255,16 +261,16 @@ def coverage(cases: Sequence[Entry]) -> dict[str, tuple[float, ...]]:
 
 
 def comparison_rates(comparisons: Sequence[Entry]) -> dict[int, list[Rate]]:
-    """Return how often a source was recommended, by number of labelled rows.
+    """Return the rates at which a source is recommended, by number of labelled rows.
 
-    In error where the source has no geometry of classes in common with the target, or
-    a misleading one; by right (*power*) where it shares all of it. With wide classes
-    there is more to gain over methods without a source.
+    A recommendation is false if the source shares no geometry of classes with the
+    target, or a misleading one; it is right (*power*) if the source shares all of it.
+    With wide classes there is more to gain over methods without a source.
     """
     rates: dict[int, list[Rate]] = {}
     for n_labelled in dict.fromkeys(entry["n_labelled"] for entry in comparisons):
         rates[n_labelled] = []
-        for geometry, what in TOLD_OF_GEOMETRY.items():
+        for geometry, what in RATE_OF_GEOMETRY.items():
             decisions = [
                 entry["decision"]
                 for entry in comparisons
@@ -276,18 +282,20 @@ def comparison_rates(comparisons: Sequence[Entry]) -> dict[int, list[Rate]]:
 
 
 def standard_error_ratios(folder: str | os.PathLike[str]) -> dict[str, list[float]]:
-    """Return crossed over plain standard errors of accuracy gains in a finished study.
+    """Return ratios of two-way to one-way standard errors of gains in a study.
 
     Parameters
     ----------
     folder : path
-        The study, as ``results/embedded``, with ``scores/<benchmark>.npz``.
+        The finished study, such as ``results/embedded``, with
+        ``scores/<benchmark>.npz``.
 
     Returns
     -------
     dict
-        Of methods over themselves in another source state, and of pairs of methods, on
-        every task of the main setting. Gains without scatter over trials are left out.
+        Ratios for methods against themselves in another source state, and for pairs of
+        methods, on every task of the main setting. Gains without scatter over trials
+        are left out.
 
     Raises
     ------
@@ -306,10 +314,10 @@ def standard_error_ratios(folder: str | os.PathLike[str]) -> dict[str, list[floa
                 continue
             trials = min(len(values), len(rival))
             gains = Stratum(1.0, values[:trials] - rival[:trials])
-            plain, crossed = plain_and_crossed_gains([gains])
-            if plain.error > 0:
+            one_way, two_way = one_and_two_way_gains([gains])
+            if one_way.error > 0:
                 key = "source states" if same_fit else "pairs of methods"
-                ratios[key].append(crossed.error / plain.error)
+                ratios[key].append(two_way.error / one_way.error)
     return ratios
 
 
@@ -322,32 +330,31 @@ def ratios_table(ratios: Mapping[str, Sequence[float]]) -> str:
         if values
     }
     return _text_table(
-        "Crossed over plain standard errors of accuracy, quartiles", rows
+        "Two-way over one-way standard errors of accuracy, quartiles", rows
     )
 
 
 def verdicts_table(results: Mapping[str, Sequence[Entry]]) -> str:
-    """Return the results of `bench_verdicts` as aligned tables; of no part, nothing."""
-    comparison_rows = {
+    """Return the results of `bench_verdicts` as tables, for the parts that ran."""
+    comparisons = {
         f"{n_labelled}": {
             f"{geometry}: {rate.verdict}": rate
-            for geometry, rate in zip(TOLD_OF_GEOMETRY, rates, strict=True)
+            for geometry, rate in zip(RATE_OF_GEOMETRY, rates, strict=True)
         }
         for n_labelled, rates in comparison_rates(results[COMPARISONS]).items()
     }
     cells = _cells(results[POPULATIONS])
+    rate = "verdict rate, % (bound; * = exceeded)"
     tables: Mapping[str, Table] = {
-        "Simulated rows, by trials x tasks: rate of each verdict, % (bound; * = "
-        "exceeded)": score_rates(results[SCORES]),
-        "Planted populations: coverage of plain / two-way 95 % intervals, %;\n"
-        "ratio of two-way to plain standard errors and factor for 95 %, for none": {
+        f"Simulated rows, trials x tasks: {rate}": score_rates(results[SCORES]),
+        "Planted populations: coverage of one-way / two-way 95 % intervals, %;\n"
+        "two-way over one-way standard error, and the factor to 95 % (over none)": {
             cell: _coverage_row(cases) for cell, cases in cells.items()
         },
-        "Planted populations: verdicts, % (bound; * = exceeded)": {
-            cell: word_rates(cases) for cell, cases in cells.items()
+        f"Planted populations: {rate}": {
+            cell: verdict_rates(cases) for cell, cases in cells.items()
         },
-        "Comparisons by hold-out, by labelled rows: rate of recommending the source, "
-        "%": comparison_rows,
+        "Comparisons by hold-out, by labelled rows: source recommended, %": comparisons,
     }
     return "\n".join(_text_table(title, rows) for title, rows in tables.items() if rows)
 

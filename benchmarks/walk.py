@@ -1,9 +1,9 @@
-"""How much there is to read: the size of the code, and the walks of its commands.
+"""The amount of code to read: its size, and the functions that each command enters.
 
-A walk has the functions of `cdspp` that a command enters, in the order in which it
-enters each for the first time; comprehensions and lambdas are parts of the function
-around them. A return is a step of the walk into a package that it has left before;
-`core`, whose tools every package uses, is left out of these.
+A walk lists the functions of `cdspp` that a command enters, in the order of their first
+calls; comprehensions and lambdas belong to the function around them. A return is a step
+of the walk into a package that it has left before; returns leave out `core`, whose
+tools every package uses.
 """
 
 from __future__ import annotations
@@ -44,13 +44,15 @@ COMMANDS = {
     "predict": ["predict", "--model", "model.npz", *NEW],
 }
 FIT_BLOCK = "fit_block"
-CHILD = "from benchmarks.walk import walk; import sys; walk(sys.argv[1], sys.argv[2])"
-BESIDE = ("workflow", "docs/extensions", "benchmarks", "tests")
+CHILD_CODE = (
+    "from benchmarks.walk import walk; import sys; walk(sys.argv[1], sys.argv[2])"
+)
+OTHER_FOLDERS = ("workflow", "docs/extensions", "benchmarks", "tests")
 CODE = (".py", ".smk", ".rst", ".yaml", ".j2", ".css", ".js", "")
 
 
 def code_size(root: Path) -> dict[str, int]:
-    """Return lines, modules and functions of a checkout, and its defined words."""
+    """Return numbers of lines, modules, functions and defined words of a checkout."""
     paths = sorted((root / "src").rglob("*.py"))
     trees = [ast.parse(path.read_text(encoding="utf-8")) for path in paths]
     nodes: list[Any] = [node for tree in trees for node in ast.walk(tree)]
@@ -63,21 +65,21 @@ def code_size(root: Path) -> dict[str, int]:
         for node in nodes
         if isinstance(node, ast.Call)
     )
-    once = [f for f in functions if called[f.name] == 1]
+    called_once = [f for f in functions if called[f.name] == 1]
     words = (root / "docs/vocabulary.md").read_text(encoding="utf-8").split("\n## ")[0]
     return {
         "lines of src, Python": _lines_in(root / "src", (".py",)),
-        "of these docstrings": sum(map(_docstring_lines, nodes)),
+        "of which docstrings": sum(map(_docstring_lines, nodes)),
         "lines of src, templates": _lines_in(root / "src", (".j2", ".css", ".js")),
-        **{f"lines of {name}": _lines_in(root / name, CODE) for name in BESIDE},
+        **{f"lines of {name}": _lines_in(root / name, CODE) for name in OTHER_FOLDERS},
         "modules": len(paths),
         "functions": len(functions),
         "lines of a function, median": round(median(lengths)),
-        "lines of a function, most": max(lengths),
-        "functions called from one place": len(once),
-        "private ones of 2 or 3 lines": sum(
+        "lines of a function, maximum": max(lengths),
+        "functions called from one place": len(called_once),
+        "of which private, of 2 or 3 lines": sum(
             f.name.startswith("_") and _n_lines(f) - _docstring_lines(f) in (3, 4)
-            for f in once
+            for f in called_once
         ),
         "words of the vocabulary": words.count("\n| ") - 1,
     }
@@ -125,8 +127,8 @@ def walk_table(results: dict[str, Any]) -> str:
 
 
 def run_walk(name: str, output: Path) -> None:
-    """Write a walk as JSON, from a process of its own."""
-    command = [sys.executable, "-c", CHILD, name, str(output)]
+    """Write a walk as JSON, computed in a separate process."""
+    command = [sys.executable, "-c", CHILD_CODE, name, str(output)]
     subprocess.run(command, check=True, capture_output=True)
 
 
@@ -160,14 +162,14 @@ def walk(name: str, output: str) -> None:
 def _prepare(name: str, folder: Path) -> Callable[[], object]:
     if name == FIT_BLOCK:
         return _fit_block(folder)
-    draw = random.Random(0)
+    rng = random.Random(0)
     for domain, n_labelled in (("source", 60), ("target", 12)):
         with (folder / f"{domain}.csv").open("w", newline="") as stream:
             rows = csv.writer(stream)
             rows.writerow(["id", "label", *(f"{domain} {k}" for k in "abcd")])
             for k in range(60):
                 label = "xyz"[k % 3] if k < n_labelled else ""
-                rows.writerow([k, label, *(draw.gauss(k % 3, 0.5) for _ in "abcd")])
+                rows.writerow([k, label, *(rng.gauss(k % 3, 0.5) for _ in "abcd")])
     words = [
         str(folder / w) if "." in w else w
         for w in [*COMMANDS[name], *FIT_CDSPP, "--model", "model.npz"]
@@ -180,14 +182,14 @@ def _prepare(name: str, folder: Path) -> Callable[[], object]:
         if main(arguments):
             raise RuntimeError(f"the command {name} failed")
 
-    if name == "predict":  # of a model, which another process fits
+    if name == "predict":  # another process fits the model
         command = [sys.executable, "-m", "cdspp", *first]
         subprocess.run(command, check=True, capture_output=True)
     return run
 
 
 def _fit_block(folder: Path) -> Callable[[], object]:
-    """Write what a block of the fit stage reads; return its call."""
+    """Write the inputs of a block of the fit stage; return the call that runs it."""
     from cdspp.stages.formats import (
         LABEL_COLUMNS,
         Features,
@@ -197,14 +199,14 @@ def _fit_block(folder: Path) -> Callable[[], object]:
     from cdspp.stages.splits import write_split
 
     import_module("cdspp.stages.fit")  # imports are no part of the walk
-    classes, draw = ["x", "y", "z"], np.random.default_rng(0)
+    classes, rng = ["x", "y", "z"], np.random.default_rng(0)
     labels = np.repeat(classes, 12)
     files: dict[str, Any] = {}
     for role in ("source", "target"):
         ids = [f"{role}{k:02d}" for k in range(len(labels))]
         files[f"{role}_features"] = folder / f"{role}.npz"
         files[f"{role}_split"] = folder / f"{role}-split.parquet"
-        X = draw.random((len(ids), 5)) + 2 * np.eye(3, 5)[np.repeat([0, 1, 2], 12)]
+        X = rng.random((len(ids), 5)) + 2 * np.eye(3, 5)[np.repeat([0, 1, 2], 12)]
         write_features(files[f"{role}_features"], Features(X, np.array(ids), {}))
         rows = {"id": ids, "label": labels.tolist(), "position": range(len(ids))}
         write_rows(folder / "labels.parquet", LABEL_COLUMNS, rows)

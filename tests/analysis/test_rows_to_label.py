@@ -98,6 +98,14 @@ def test_without_a_winner_the_bet_stays(
     assert "which settles nothing" in again.lines[1]
 
 
+def test_rows_without_a_label_at_the_top_are_not_tested(
+    problem: PlantedProblem, found: Comparison
+) -> None:
+    again = ask(problem, filled(found, {3: found.rows_to_label[TARGET_ONLY][3]}))
+    assert again.test == SignTest(0, 0, 0)
+    assert "so nothing was tested" in again.lines[1]
+
+
 def test_rows_once_tested_stay_the_only_ones_of_the_test(
     problem: PlantedProblem, found: Comparison
 ) -> None:

@@ -30,7 +30,7 @@ def test_shared_columns_say_what_their_kind_says(kind: str) -> None:
 
 def test_the_table_has_shares_in_percent() -> None:
     found = pd.DataFrame(
-        {"kind": ["useful"], "n_labelled": [12], "shared": [3], "apart": [0]}
+        {"kind": ["useful"], "n_labelled": [12], "shared": [3], "unshared": [0]}
     ).assign(problems=4, gain=0.123)
     assert bridges_table(found).splitlines()[1].split() == [
         *("useful", "12", "+12.3", "75", "%", "0", "%")

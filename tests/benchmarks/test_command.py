@@ -71,7 +71,9 @@ def test_a_measurement_shows_its_table_and_writes_the_numbers_as_json(
 def test_all_tables_follow_each_other_and_lacking_data_are_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any
 ) -> None:
-    monkeypatch.setattr("benchmarks.__main__.EVERY", [["tables"], ["precision", "a"]])
+    monkeypatch.setattr(
+        "benchmarks.__main__.ALL_COMMANDS", [["tables"], ["precision", "a"]]
+    )
     monkeypatch.setattr("benchmarks.__main__.bench_tables", list)
     monkeypatch.setattr("benchmarks.__main__.tables_table", lambda found: "readers\n")
     monkeypatch.chdir(tmp_path)

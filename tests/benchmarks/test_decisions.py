@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 
 from benchmarks import decision_cases
-from benchmarks.decision_cases import ALWAYS, fit_name, judge_draw, judge_draws
+from benchmarks.decision_cases import TARGET_ONLY, fit_name, judge_draw, judge_draws
 from benchmarks.decision_data import Sides
 from benchmarks.decision_families import (
     DRAWS,
@@ -170,7 +170,7 @@ def entry(method: str, gains: Any, rule: Rule = SHIPPED) -> dict[str, Any]:
 
 
 def record(*entries: dict[str, Any], **more: Any) -> dict[str, Any]:
-    alone = {"method": ALWAYS, "accuracy": 0.5}
+    alone = {"method": TARGET_ONLY, "accuracy": 0.5}
     alone |= dict.fromkeys(("expected_gain", "low", "high", "probability"))
     return {"candidates": [alone, *entries], "n_labelled": 20, **more}
 
@@ -191,7 +191,7 @@ def test_other_rules_are_worked_out_from_the_intervals(name: str) -> None:
             if method != rule.without
         }
         best = max(means, key=means.__getitem__)
-        expected = f"{best}+source" if means[best] >= rule.least else ALWAYS
+        expected = f"{best}+source" if means[best] >= rule.least else TARGET_ONLY
         given = record(*(entry(method, d) for method, d in gains.items()))
         assert bet_of(rule, given) == expected
         bets.add(expected)
@@ -200,21 +200,21 @@ def test_other_rules_are_worked_out_from_the_intervals(name: str) -> None:
 
 def outcome(family: str, number: int, bet: str, truth: Any, **more: Any) -> Any:
     about = {"family": family, "number": number, "bad": False, "set_aside": False}
-    accuracies = dict(zip((ALWAYS, "cdspp+source", "svm-t"), truth, strict=True))
+    accuracies = dict(zip((TARGET_ONLY, "cdspp+source", "svm-t"), truth, strict=True))
     candidate = entry("cdspp", [0.0] * 20)
     return record(candidate, **about, bet=bet, truth=accuracies) | more
 
 
 RECORDS = [
     outcome("a", 0, "cdspp+source", (0.5, 0.6, 0.4), before="svm-t"),
-    outcome("a", 1, ALWAYS, (0.5, 0.6, 0.7), before=ALWAYS),
+    outcome("a", 1, TARGET_ONLY, (0.5, 0.6, 0.7), before=TARGET_ONLY),
     outcome("b", 0, "cdspp+source", (0.5, 0.3, 0.5), before="cdspp+source", bad=True),
 ]
 
 
 def test_regrets_and_bets_worked_by_hand() -> None:
     results = policies(draw_results(RECORDS)).set_index("policy")
-    bet, always = results.loc["the bet"], results.loc[ALWAYS]
+    bet, always = results.loc["the bet"], results.loc[TARGET_ONLY]
     assert always["all"] == pytest.approx((0.1 + 0.2 + 0.0) / 3)
     assert bet["all"] == pytest.approx((0.0 + 0.2 + 0.2) / 3)
     assert bet["good"] == pytest.approx(0.1)
@@ -233,7 +233,7 @@ def test_regrets_and_bets_worked_by_hand() -> None:
 
 
 def test_a_policy_is_compared_on_the_draws_that_it_answers() -> None:
-    records = [*RECORDS, outcome("b", 1, ALWAYS, (0.0, 1.0, 0.0))]
+    records = [*RECORDS, outcome("b", 1, TARGET_ONLY, (0.0, 1.0, 0.0))]
     before = policies(draw_results(records)).set_index("policy").loc["0.2.0's answer"]
     assert before["draws"] == 3
     assert before["ratio"] == pytest.approx((0.2 + 0.2 + 0.2) / 0.3)
@@ -248,7 +248,7 @@ def test_families_are_resampled_whole_and_draws_stay_paired() -> None:
     ]
     bet = policies(draw_results(draws)).set_index("policy").loc["the bet"]
     assert bet[["low", "ratio", "high"]].tolist() == pytest.approx([0.5] * 3)
-    mixed = [*draws[:2], *(draw | {"bet": ALWAYS} for draw in draws[2:])]
+    mixed = [*draws[:2], *(draw | {"bet": TARGET_ONLY} for draw in draws[2:])]
     bet = policies(draw_results(mixed)).set_index("policy").loc["the bet"]
     assert bet[["low", "high"]].tolist() == pytest.approx([0.5, 1.0])
     assert bet["ratio"] == pytest.approx(5 / 6)
@@ -266,8 +266,8 @@ def test_coverage_and_calibration_worked_by_hand() -> None:
     assert coverage(results) == (0.5, 4)
     bins = calibration(results).set_index("least")
     assert bins["cases"].tolist() == [0, 0, 1, 2, 1]
-    assert bins["came"].tolist()[2:] == [0.5, 1.0, 0.5]
-    assert bins.loc[0.65, "said"] == pytest.approx(0.725)
+    assert bins["observed"].tolist()[2:] == [0.5, 1.0, 0.5]
+    assert bins.loc[0.65, "predicted"] == pytest.approx(0.725)
 
 
 def test_true_gains_and_their_bands() -> None:
@@ -276,7 +276,7 @@ def test_true_gains_and_their_bands() -> None:
     assert gains["largest"].all()
     truths = [(0.5, 0.47, 0.5), (0.5, 0.53, 0.5), (0.5, 0.58, 0.5)]
     draws = [outcome("a", k, "cdspp+source", t) for k, t in enumerate(truths)]
-    draws[1] |= {"bet": ALWAYS, "before": "cdspp+source"}
+    draws[1] |= {"bet": TARGET_ONLY, "before": "cdspp+source"}
     bands = power(draws)
     assert bands["draws"].tolist() == [1, 1, 1, 0]
     assert bands["bet"].tolist()[:3] == [1.0, 0.0, 1.0]
@@ -349,16 +349,16 @@ def planted_draw() -> Draw:
 def test_a_draw_is_answered_and_every_candidate_fitted(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("benchmarks.labelling.ORDERS", 2)
+    monkeypatch.setattr("benchmarks.labelling.N_ORDERS", 2)
     draw = planted_draw()
     found = compare(draw.X, draw.y, source=draw.source)
     results = judge_draw(draw, 0)
     assert results["n_labelled"] == 6
     assert results["bet"] == fit_name(found.best_bet)
-    assert [c["method"] for c in results["candidates"]] == ["cdspp", ALWAYS]
+    assert [c["method"] for c in results["candidates"]] == ["cdspp", TARGET_ONLY]
     assert bet_of(SHIPPED, results) == results["bet"]
     assert {results["before"], results["best_mean"]} <= set(results["truth"])
-    assert {"cdspp+source", "cdspp", "svm-t", ALWAYS} <= set(results["truth"])
+    assert {"cdspp+source", "cdspp", "svm-t", TARGET_ONLY} <= set(results["truth"])
     assert all(0 <= value <= 1 for value in results["truth"].values())
     about = {"family": "planted", "number": 0, "bad": False, "set_aside": True}
     table = decisions_table([{**results, **about}])
@@ -389,7 +389,7 @@ def test_every_family_is_asked_for_all_its_draws(
         asked = inspect.signature(judge_draws).bind(**json.loads(request)).arguments
         return [{**asked, "number": number} for number in asked["numbers"]]
 
-    monkeypatch.setattr("benchmarks.decisions.ask_process", ask)
+    monkeypatch.setattr("benchmarks.decisions.run_module", ask)
     records = bench_decisions(["wine", "cancer, noise"], draws=4, before=1)
     draws = [(r["family"], r["number"], r["bad"]) for r in records]
     wine = [("wine", number, False) for number in range(4)]

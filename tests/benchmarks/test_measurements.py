@@ -79,8 +79,8 @@ def test_each_measurement_gives_seconds_and_memory(what: str) -> None:
     json.dumps(found)
 
 
-def test_the_rounds_tell_how_many_target_rows_they_used() -> None:
-    in_use = run_measurement(f"{solver.__name__}:rounds", TINY)["rows_in_use"]
+def test_the_iterations_return_their_numbers_of_target_rows() -> None:
+    in_use = run_measurement(f"{solver.__name__}:iterations", TINY)["rows_in_use"]
     assert len(in_use) == 5
     assert in_use[0] == 6
     assert in_use == sorted(in_use)

@@ -12,7 +12,7 @@ from benchmarks.planted import GEOMETRIES
 from benchmarks.populations import (
     KINDS,
     judge_population,
-    plain_and_crossed_gains,
+    one_and_two_way_gains,
     population,
 )
 from cdspp.analysis.verdicts import EQUAL, HELPS, HURTS, Stratum
@@ -67,7 +67,7 @@ def test_the_other_pools_tell_the_truth(planned: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("gains", "true", "surely"),
+    ("gains", "true", "certain"),
     [
         ([0.1, 0.11, 0.12, 0.1], [HELPS], [HELPS]),
         ([0.9, 0.3, -0.5, -0.1], [HELPS], []),
@@ -76,19 +76,19 @@ def test_the_other_pools_tell_the_truth(planned: dict[str, Any]) -> None:
     ],
 )
 def test_words_are_true_by_the_mean_of_the_others(
-    planned: dict[str, Any], gains: list[float], true: list[str], surely: list[str]
+    planned: dict[str, Any], gains: list[float], true: list[str], certain: list[str]
 ) -> None:
     last = cases(planned, [*gains, 0.0])[-1]
     assert last["true"] == true
-    assert last["surely"] == surely
+    assert last["certain"] == certain
 
 
 def test_plain_standard_errors_are_over_trials_alone() -> None:
     values = np.array([[1.0, 0, 0, 0], [1, 1, 0, 0], [1, 1, 1, 0]])
-    plain, crossed = plain_and_crossed_gains([Stratum(1.0, values)])
-    assert plain.gain == crossed.gain == pytest.approx(0.5)
-    assert plain.error == pytest.approx(0.25 / 3**0.5)
-    assert crossed.error > plain.error
+    one_way, two_way = one_and_two_way_gains([Stratum(1.0, values)])
+    assert one_way.gain == two_way.gain == pytest.approx(0.5)
+    assert one_way.error == pytest.approx(0.25 / 3**0.5)
+    assert two_way.error > one_way.error
 
 
 @pytest.mark.parametrize("kind", ["two classes", "unequal"])
@@ -107,8 +107,8 @@ def test_a_pool_is_fitted_in_every_state_that_has_a_meaning(
     assert asked == set(STATES) - ({SWAPPED} if kind == "two classes" else set())
     assert len(found["cases"]) == 3
     for case in found["cases"]:
-        off, plain, crossed, *_ = case["intervals"][f"accuracy {ALONE}"]
+        off, one_way, two_way, *_ = case["intervals"][f"accuracy {ALONE}"]
         assert off >= 0
-        assert plain >= 0
-        assert crossed > 0
+        assert one_way >= 0
+        assert two_way > 0
     assert found == judge_population(kind, 6, 1, "cdspp-sup", 3, 5)

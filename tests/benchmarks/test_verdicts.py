@@ -13,7 +13,7 @@ from benchmarks import verdicts
 from benchmarks.__main__ import main
 from benchmarks.populations import judge_population
 from benchmarks.verdict_cases import (
-    RIGHT,
+    CORRECT_SHARE,
     SCENARIOS,
     Scenario,
     judge_scores,
@@ -27,8 +27,8 @@ from benchmarks.verdicts import (
     coverage,
     score_rates,
     standard_error_ratios,
+    verdict_rates,
     verdicts_table,
-    word_rates,
 )
 from cdspp.analysis.explanation import CANNOT_TELL, NO_SOURCE_BETTER, USE
 from cdspp.analysis.verdicts import DEPENDS, EQUAL, HELPS, HURTS, STATEMENTS, UNDECIDED
@@ -40,14 +40,14 @@ TIES = "rare rows"
 
 
 def case(
-    word: str, true: list[str], surely: list[str] | None = None, **interval: float
+    word: str, true: list[str], certain: list[str] | None = None, **interval: float
 ) -> dict[str, Any]:
     """Return a judged pool; the intervals are equal for all measures and rivals."""
     numbers = {"off": 0.0, "plain": 1.0, "crossed": 1.0, "error": 0.5, "wider": 0.5}
     of_all = list({**numbers, **interval}.values())
     intervals = dict.fromkeys(INTERVALS, of_all)
-    surely = true if surely is None else surely
-    return {"word": word, "true": true, "surely": surely, "intervals": intervals}
+    certain = true if certain is None else certain
+    return {"verdict": word, "true": true, "certain": certain, "intervals": intervals}
 
 
 @pytest.mark.slow
@@ -57,7 +57,7 @@ def test_simulated_rows_gain_what_they_are_to_gain() -> None:
     assert set(np.unique(found)) == {0.0, 1.0}
     means = dict(zip(STATES, found.mean(axis=(0, 2, 3)), strict=True))
     # A task's accuracy has a standard deviation of about 0.03.
-    assert means[REAL] == pytest.approx(RIGHT, abs=0.004)
+    assert means[REAL] == pytest.approx(CORRECT_SHARE, abs=0.004)
     for name in set(STATES) - {REAL}:
         lost = 0.05 if name == ALONE else 0.1
         assert means[REAL] - means[name] == pytest.approx(lost, abs=0.002)
@@ -71,7 +71,7 @@ def test_simulated_gains_scatter_as_in_a_study() -> None:
 
 
 def test_one_trial_in_twenty_fails_and_the_mean_stays() -> None:
-    scenario = Scenario(0.0, 0.0, 400, joint=1.0, of_rows=0.0, fails=0.2)
+    scenario = Scenario(0.0, 0.0, 400, correlation=1.0, row_variance=0.0, loss=0.2)
     found = simulate(scenario, (300, 10), np.random.default_rng(0))
     gains = (found[:, 0] - found[:, 1]).mean(axis=2).ravel()
     assert gains.mean() == pytest.approx(0.0, abs=0.003)
@@ -127,7 +127,7 @@ def test_rates_of_scores_worked_by_hand() -> None:
     assert [rate[1:] for rate in found] == [(16, 100), (3, 100), (8, 400), (40, 400)]
     # sqrt(0.05 * 0.95 / 100) is 0.0218.
     assert found[0].bound == pytest.approx(0.0936, abs=1e-4)
-    assert [rate.too_often for rate in found] == [True, False, False, False]
+    assert [rate.exceeds_bound for rate in found] == [True, False, False, False]
 
 
 def test_rates_are_shown_with_their_bound_and_a_star_where_it_is_broken() -> None:
@@ -138,7 +138,7 @@ def test_rates_are_shown_with_their_bound_and_a_star_where_it_is_broken() -> Non
 
 
 def test_false_words_on_pools_are_counted_where_they_are_false() -> None:
-    rates = word_rates(
+    rates = verdict_rates(
         [
             case(HELPS, [HELPS]),
             case(EQUAL, [HELPS], []),
@@ -182,7 +182,7 @@ def test_the_command_shows_all_tables_and_writes_the_numbers(
     monkeypatch.setattr(verdicts, "TRIALS", (5,))
     monkeypatch.setattr(verdicts, "KINDS", ["two classes"])
     monkeypatch.setattr(verdicts, "POOL_ROWS", [6])
-    monkeypatch.setattr(verdicts, "TOLD_OF_GEOMETRY", {"none": "false use"})
+    monkeypatch.setattr(verdicts, "RATE_OF_GEOMETRY", {"none": "false use"})
     path = tmp_path / "verdicts.json"
     asked = ["--draws", "2", "--populations", "1", "--pools", "3"]
     asked += ["--comparisons", "1", "--json", str(path)]

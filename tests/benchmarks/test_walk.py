@@ -46,10 +46,10 @@ def test_sizes_count_lines_functions_and_words(tmp_path: Path) -> None:
     write_checkout(tmp_path)
     sizes = walk.code_size(tmp_path)
     assert sizes["lines of src, Python"] == len(SOURCE.splitlines())
-    assert sizes["of these docstrings"] == 2
+    assert sizes["of which docstrings"] == 2
     assert sizes["lines of workflow"] == 2
     assert sizes["functions"] == 3
-    assert sizes["lines of a function, most"] == 3
+    assert sizes["lines of a function, maximum"] == 3
     assert sizes["functions called from one place"] == 1  # outer, by once
     assert sizes["words of the vocabulary"] == 2
 

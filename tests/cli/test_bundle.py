@@ -219,6 +219,9 @@ def test_no_archive_or_another_one_is_refused(
         if content is None:
             write({"a.txt": b"a"})
         assert verified(capsys)[0] == 2
+    Path("shop.zip").unlink()
+    assert main(["verify", "shop.zip"]) == 2
+    assert capsys.readouterr().err == "cdspp: error: shop.zip: no such file.\n"
 
 
 def test_the_configuration_in_a_bundle_is_that_of_the_report(

@@ -143,7 +143,7 @@ def test_labels_of_rows_settle_the_bet_and_join_the_fit(
     assert "drawn for a different target" in capsys.readouterr().err
     late = ["--labelled", "rows.csv", "--output", "late.csv"]
     assert main(["fit", *files, *late]) == 0
-    assert "it joins without a test" in capsys.readouterr().out
+    assert "so it is added untested" in capsys.readouterr().out
     kept.loc[0, "label"] = "cat"
     kept.to_csv("rows.csv", index=False)
     assert main([*shlex.split(fit)[1:], "--force"]) == 2
@@ -303,10 +303,10 @@ def test_after_a_collapse_another_scale_is_named(scale: str, other: str) -> None
             "'B' may be 'benign', 'M' may be 'malignant': spell the same",
         ),
         (["x", "y"], "classes x, y, .* Spell the same cl"),
-        (["", ""], "label, .* classes benign, malignant. Name"),
+        (["", ""], "label; .* classes benign, malignant. Name"),
         (
             ["benign", "benign"],
-            "labelled.*class 'benign', .* There is nothing",
+            "labelled.*class 'benign'; .* There is nothing",
         ),
     ],
 )
@@ -334,6 +334,6 @@ def test_a_source_of_one_class_is_named_before_any_fit(
     pd.read_csv(path).assign(label="c1").to_csv(path, index=False)
     assert main(files) == 2
     output = capsys.readouterr().err
-    assert "source.csv: all rows are of the class 'c1', " in output
+    assert "source.csv: all rows are of the class 'c1'; " in output
     assert "target.csv has the classes c0, c1, c2, c3. A source needs at" in output
     assert "fits" not in output

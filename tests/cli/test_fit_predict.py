@@ -222,7 +222,7 @@ MISTAKES: list[tuple[str, Any, str]] = [
     (
         "nan.csv",
         "a,label\nnan,cat\n1,dog\n",
-        "record 2, column 'a': the number is missing (of 1 such). F",
+        "record 2, column 'a': the number is missing (1 in all). F",
     ),
     ("broken.npz", "no archive", "not a readable NPZ file"),
     ("z.npz", {"Z": np.ones(3)}, "a matrix X of numbers, got Z (3,)"),

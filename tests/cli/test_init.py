@@ -56,8 +56,8 @@ def test_a_folder_of_images_becomes_a_study_that_is_checked(
     assert main(["init", "mine", "--folder", "photos"]) == 0
     assert capsys.readouterr().out.splitlines() == [
         "mine: images, 2 domains, 2 classes in common",
-        "  phone: 8 images, 4 a class",
-        "  web: 60 images, 30 a class",
+        "  phone: 8 images, 4 per class",
+        "  web: 60 images, 30 per class",
         "Source: phone, target: web. Others: --source, --target",
         "Reference: cdspp. Others: --reference",
         "Written: mine.yaml. Forecast of its cost: cdspp plan mine.yaml",
@@ -276,7 +276,7 @@ def test_columns_that_tables_share_become_a_bridge_with_its_methods(
     assert len({len(line) for line in planned.splitlines()[:10]}) == 1
     Path("mini.yaml").write_text(text.replace("add: ", "# add: "))
     assert main(["plan", "mini.yaml"]) == 0
-    note = "benchmark mini, bridge: no method of the study uses shared_columns. These"
+    note = "bridge: no method of the study uses shared_columns of mini. These do"
     assert caplog.text.count(note) == 1
     assert "shared-columns-plus" in caplog.messages[-1]
 

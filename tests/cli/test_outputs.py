@@ -62,7 +62,7 @@ def test_an_input_is_never_replaced(line: str, away: Path, capsys: Any) -> None:
     before = {path: path.read_bytes() for path in away.iterdir()}
     assert run(f"{line.format(folder=away.name)} --force") == 2
     assert (
-        "which the same command reads or writes. Choose another name."
+        "which this command also reads or writes. Choose another name."
         in capsys.readouterr().err
     )
     assert {path: path.read_bytes() for path in away.iterdir()} == before
@@ -107,7 +107,7 @@ def test_a_file_that_is_there_is_replaced_by_force_alone(
 
 
 def test_a_folder_with_an_input_is_never_an_output(away: Path) -> None:
-    with pytest.raises(ConfigError, match="command reads"):
+    with pytest.raises(ConfigError, match="command also reads"):
         check_outputs([away], [away / "t.csv"], force=True)
     with pytest.raises(ConfigError, match="already.*--force"):
         check_outputs([away], [], force=False)

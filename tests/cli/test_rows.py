@@ -69,7 +69,7 @@ def test_gaps_of_both_files_are_named_at_once(
     assert main(["compare", *files]) == 2
     output = capsys.readouterr().err
     assert (
-        output.count("column 'b': the number is missing (of 2 such, also in 'c')") == 2
+        output.count("column 'b': the number is missing (2 in all, also in 'c')") == 2
     )
 
 

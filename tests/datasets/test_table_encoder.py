@@ -70,7 +70,7 @@ def test_what_fit_decided_holds_for_later_tables_in_any_order() -> None:
     renamed = r"lacks 1 column.*fit: 'age' \('AGE'\?\)\. Rename"
     with pytest.raises(DataError, match=renamed):
         kept.transform(MIXED.rename(columns={"age": "AGE"}))
-    form = r"'2020-02-03' .*date.*form %d\.%m\.%Y \(of 3 such\)"
+    form = r"'2020-02-03' .*date.*form %d\.%m\.%Y \(3 in all\)"
     with pytest.raises(DataError, match=form):
         kept.transform(MIXED.assign(seen="2020-02-03"))
     with pytest.raises(ValueError, match="table encoder"):
@@ -179,7 +179,7 @@ def test_in_python_a_message_names_arguments(tmp_path: Path) -> None:
         read_table(path)
     message = str(result.value)
     assert "--" not in message
-    assert "with label= and id=, or encode text with categories=one-hot or" in message
+    assert "with label= and id=, encode text with categories=one-hot or" in message
     assert (
         "drop=[site] drop=[when]. Numbers are missing in 'a': impute=True." in message
     )

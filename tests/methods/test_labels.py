@@ -225,7 +225,7 @@ def test_numbers_are_matched_by_value_and_text_beside_numbers_is_named() -> None
 def test_one_labelled_class_is_refused_without_a_bridge() -> None:
     y, source_y = np.array([0, 0, -1]), np.array([0, 1, 2])
     X, source_X = np.eye(3), np.eye(3, 4)
-    told = "^CDSPP: y: .*class '0', source.y .* 0, 1, 2. .*label rows"
+    told = "^CDSPP: y: .*class '0'; source.y .* 0, 1, 2. .*label rows"
     with pytest.raises(ValueError, match=told):
         CDSPP().fit(X, y, source=SourceDomain(source_X, source_y))
     shared = SourceDomain(source_X, source_y, shared_columns=[(0, 0), (1, 1), (2, 2)])

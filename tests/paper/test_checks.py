@@ -204,21 +204,21 @@ def test_the_cheapest_takes_less_than_every_whole_rival() -> None:
     seconds = {"dama": 20.0, "cdls": 35.0, "svm-t": 1.0, "stn": 5.0, "cdspp": 10.0}
     assert CHEAPEST(times(seconds, shortened=["stn"])) == (
         SUPPORTED,
-        "CDSPP 10 s; cheapest and most expensive rival DAMA (2 ×), CDLS (3.5 ×), of 2 "
-        "rivals, 5 trials. Left out, shortened: STN (0.5 ×).",
+        "CDSPP 10 s; cheapest and most expensive of 2 rivals: DAMA (2 ×), "
+        "CDLS (3.5 ×); 5 trials. Left out, shortened: STN (0.5 ×).",
     )
 
 
 def test_cheaper_rivals_are_named() -> None:
     seconds = {"dama": 5.0, "cdls": 35.0, "cdspp": 10.0}
-    numbers = "CDSPP 10 s; cheaper are DAMA (0.5 ×), of 2 rivals, 5 trials."
+    numbers = "CDSPP 10 s; cheaper of 2 rivals: DAMA (0.5 ×); 5 trials."
     assert CHEAPEST(times(seconds)) == (CONTRADICTED, numbers)
 
 
 def test_the_seconds_of_four_trials_settle_nothing() -> None:
     verdict, numbers = CHEAPEST(times({"dama": 5.0, "cdspp": 1.0}, trials=4))
     assert verdict == TOO_FEW
-    assert numbers.endswith("of 1 rival, 4 trials.")
+    assert numbers.endswith("of 1 rival: DAMA (5 ×); 4 trials.")
 
 
 def test_a_row_that_knows_what_others_do_not_is_no_rival_in_time() -> None:

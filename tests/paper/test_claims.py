@@ -233,7 +233,7 @@ def test_claims_on_time_are_apart_and_of_the_seconds_of_each_benchmark(
     found = check_claims([Times(plan, times) for plan in plans], EVERY)
     assert set(found["claim"]) == {"cheapest"}
     assert verdicts(found, "cheapest") == [CONTRADICTED, UNTESTABLE]
-    assert found["numbers"].iloc[0].startswith("CDSPP 6 s; cheaper are DAMA (1 ×)")
+    assert found["numbers"].iloc[0].startswith("CDSPP 6 s; cheaper of 1 rival: DAMA")
     table = build_time_claims_table(found)
     assert table.name == "time-claims"
     assert [line.cells[1].text for line in table.lines] == ["Digits", "Docs"]

@@ -195,7 +195,7 @@ def test_what_was_not_measured_is_told_with_dashes() -> None:
     texts = [cell.text for cell in line.cells]
     assert texts == ["DAMA+", "Ridge", "There is none.", "There is one.", "–", "–"]
     assert line.cells[1].note == "Followed: code."
-    assert line.cells[2].note == "full text not at hand"
+    assert line.cells[2].note == "full text not read"
     assert line.block == "Not measured in this study"
 
 

@@ -121,7 +121,7 @@ def test_without_a_source_the_gain_over_the_baseline_is_told_by_method() -> None
     verdict, numbers = WITHOUT_SOURCE(evidence(methods(ALONE, dama=0.0, cdspp=0.05)))
     assert verdict == CONTRADICTED
     assert numbers == (
-        "On 5 trials, gain over SVM_t without a source, out of that with one: DAMA "
+        "On 5 trials, part of the gain over SVM_t that needs no source: DAMA "
         "+20.0 of +20.0, CDSPP +15.0 of +20.0."
     )
     level = methods(ALONE, dama=-0.02, pa=0.0, cdspp=SHAKY)

@@ -216,6 +216,12 @@ def test_the_embedded_study_runs_defaults_and_another_selects_for_every_method(
         assert choosing.methods[name].options == plain.methods[name].options, name
 
 
+def test_bridges_that_no_method_uses_are_one_note() -> None:
+    [note] = [text for text in load(read_study("selection")).notes if "bridge" in text]
+    parts = "paired_rows of digits, docs-to-code; shared_columns of docs-to-code"
+    assert note.startswith(f"bridge: no method of the study uses {parts}. These do")
+
+
 def test_with_two_classes_none_is_swapped(config: dict[str, Any]) -> None:
     study = load(config)
     two = {"a": 5, "b": 5}

@@ -19,7 +19,7 @@ from cdspp.analysis.summary import MOST_COLLAPSED, Floats
 from cdspp.analysis.verdicts import MIN_TRIALS
 from cdspp.core import names
 from cdspp.core.errors import DataError
-from cdspp.core.wording import in_points
+from cdspp.core.wording import counted, in_points
 from cdspp.methods import available, method_class, register_method
 from cdspp.methods.base import SourceDomain
 from cdspp.methods.bridge import PAIRS, SHARED
@@ -308,7 +308,7 @@ def _with_explanation(
 def _forecast(runs: HoldOuts, method: str, n_fits: int) -> str:
     cost = fit_cost(method_class(method), runs.problem.size(runs.max_rows))
     seconds = math.ceil(n_fits * cost.seconds)
-    return f"{method}: {n_fits} fits at most, about {seconds} s"
+    return f"{method}: at most {counted(n_fits, 'fit')}, about {seconds} s"
 
 
 def _degenerate_note(runs: HoldOuts, comparison: Comparison) -> Iterator[str]:

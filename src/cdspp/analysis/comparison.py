@@ -166,10 +166,11 @@ class Comparison:
         return f"{text}, from {rows}; {differ}.{loss_text if self.uses_source else ''}"
 
     def _test_words(self, test: SignTest) -> str:
-        names = [self.candidate, TARGET_ONLY]
-        first, second = (method_class(name).display_name for name in names)
-        right = f"only {first} is right on {test.first}"
-        also = f"only {second} on {test.second} (sign test, p = {test.p_value:.2g})"
+        if not test.n_rows:
+            return "The first row to label has no label yet, so nothing was tested."
+        name = method_class(self.candidate).display_name
+        right = f"only {name} is right on {test.first}"
+        also = f"only target-only on {test.second} (sign test, p = {test.p_value:.2g})"
         rows = f"Of {counted(test.n_rows, 'row')} that you labelled"
         last = "This test is final: labels added to the file only join the next fit."
         open_ = ", which settles nothing" if test.winner is None else ""

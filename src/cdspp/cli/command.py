@@ -119,7 +119,7 @@ def check_outputs(outputs: Given, inputs: Given, *, force: bool) -> None:
             place = other.resolve()
             holds = path.resolve() in (place, *place.parents)
             if holds or same_file(path, other):
-                fault = "which the same command reads or writes. Choose another name."
+                fault = "which this command also reads or writes. Choose another name."
                 raise ConfigError(f"{path} would replace {other}, {fault}")
         if os.path.lexists(path) and not force:
             remedy = "Choose another name, or overwrite it with --force."

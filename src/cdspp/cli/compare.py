@@ -53,7 +53,7 @@ def _compare(arguments: Namespace) -> str:
     for lead, step in zip(("To deploy it:", settle), result.next_steps, strict=False):
         text += [lead, f"  {step}"]
     text += ["", *head, *result.remarks]
-    if result.test is not None:
+    if result.test is not None and result.test.n_rows:
         marked = "rows that the test counted are now marked"
         text.append(f"{arguments.labelled[-1]}: {marked}")
     if result.explanation is not None:

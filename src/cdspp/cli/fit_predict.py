@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 Reason = Mapping[str, Any]  # method, choice and labelled rows, stored in a model
 LastFit = tuple[Reason, Mapping[str, str]]  # and its predictions by identifier
 
-
 METHODS_NOTE = """\
 * supervised: learns only from labelled rows
 The third column lists what a fit needs. labels: of both domains
@@ -94,10 +93,8 @@ def _fit(arguments: Namespace) -> str:
         texts.append(source_rows.description("source", target))
     texts += [*notes, *_fit_model(arguments, model, target, source_rows, source)]
     if arguments.strict and model.collapsed_:
-        fault = f"the fit is degenerate ({model.collapsed_}); no file was written"
-        return command.exit_if_failed(
-            "\n".join([*texts, f"--strict: {fault}"]), failed=True
-        )
+        fault = f"--strict: the fit is degenerate ({model.collapsed_}); no file written"
+        return command.exit_if_failed("\n".join([*texts, fault]), failed=True)
     labels = model.history_[-1].prediction
     ids = [k for k, label in zip(target.ids, target.labels, strict=True) if not label]
     if previous is not None:
@@ -133,7 +130,7 @@ def _choose(arguments: Namespace) -> tuple[list[str], dict[str, Any]]:
         result, *_ = compare_files(Namespace(**options))
     except OtherTables:  # since the rows were drawn, the tables got more labels
         result, *_ = compare_files(Namespace(**options | {"labelled": []}))
-        notes = ["note: --labelled: drawn for other tables, so it joins without a test"]
+        notes = ["note: --labelled: drawn for other tables, so it is added untested"]
     arguments.method = result.best_bet
     line = f"Method: {result.best_bet}, the bet; --scale {arguments.scale} {earlier}."
     choice = {n: getattr(result, n) for n in ("candidate", "probability", "evidence")}

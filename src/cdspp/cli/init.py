@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from cdspp.datasets.table_files import Columns
     from cdspp.datasets.table_rows import DomainRows
 
-
 NEEDED = "expected small letters and digits, joined by single hyphens"
 # Labelled samples per class, if there are enough.
 MOST_SOURCE, MOST_TARGET = 20, 3
@@ -89,7 +88,7 @@ def read_folder(name: str, folder: str, direction: Direction) -> StudyData:
     for domain, class_sizes in sizes.items():
         numbers = class_sizes.values()
         extremes = dict.fromkeys([min(numbers), max(numbers)])
-        per_class = f"{' to '.join(map(str, extremes))} a class"
+        per_class = f"{' to '.join(map(str, extremes))} per class"
         lines.append(f"{domain}: {sum(numbers)} {data.kind}, {per_class}")
     entry = {"id": name, "folder": folder}
     return StudyData(data.kind, sizes, entry, (*lines, *data.notes()))

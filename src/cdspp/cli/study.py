@@ -214,7 +214,7 @@ def _by_reason(causes: Iterable[tuple[str, str]]) -> dict[str, list[str]]:
 
 
 def _file_table(stages: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    grid = [["files", "there", "missing"]]
+    grid = [["files", "present", "missing"]]
     for row in stages:
         grid.append([row["stage"], str(row["there"]), str(len(row["missing"]))])
     head, *lines = aligned(grid)

@@ -134,7 +134,7 @@ def require_common(places: Mapping[str, Iterable[Any]]) -> None:
     pairs = ((place, sorted({*names}, key=str)) for place, names in places.items())
     (target, labels), (source, classes) = pairs
     if not labels:
-        fault = f"{target}: no row has a label, {source} has the {class_list(classes)}"
+        fault = f"{target}: no row has a label; {source} has the {class_list(classes)}"
         remedy = "Name the label column, or label some rows of each class."
         raise DataError(f"{fault}. {remedy}")
     for fault in no_common_class({target: labels, source: classes}):
@@ -144,14 +144,14 @@ def require_common(places: Mapping[str, Iterable[Any]]) -> None:
         raise DataError(one_class(target, labels[0], context))
     if len(classes) == 1:
         context = f"{target} has the {class_list(labels)}"
-        fault = f"all rows are of the class {str(classes[0])!r}, {context}"
+        fault = f"all rows are of the class {str(classes[0])!r}; {context}"
         remedy = "A source needs at least two classes; add rows of another."
         raise DataError(f"{source}: {fault}. {remedy}")
 
 
 def one_class(target: str, label: Any, context: str) -> str:
     """Return fault and remedy if all labelled rows of a target have one class."""
-    fault = f"all labelled rows are of the class {str(label)!r}, {context}"
+    fault = f"all labelled rows are of the class {str(label)!r}; {context}"
     remedy = "There is nothing to predict with one class; label rows of another."
     return f"{target}: {fault}. {remedy}"
 

@@ -69,7 +69,9 @@ def extract(
 
 
 def damage_error(name: str, error: Exception) -> DataError:
-    """Return the error for an unreadable archive, for one of the errors in `DAMAGE`."""
+    """Return the error for an unreadable archive, for one of the `DAMAGE_ERRORS`."""
+    if isinstance(error, FileNotFoundError):
+        return DataError(f"{name}: no such file.")
     reason = (str(error) or type(error).__name__).splitlines()[0]
     message = f"{name}: damaged, or not a tar or zip archive ({reason})"
     return DataError(f"{message}. Download it again.")

@@ -114,7 +114,7 @@ def column_faults(
             of_words = column.kind == kinds.BOOLEAN
             kind = "true or false" if of_words else f"a {column.kind}"
             kind += f" of the form {column.sign}" if column.kind == kinds.DATE else ""
-            count = f" (of {len(faulty)} such)" if len(faulty) > 1 else ""
+            count = f" ({len(faulty)} in all)" if len(faulty) > 1 else ""
             text = textwrap.shorten(repr(cells.iloc[faulty[0]]), 40, placeholder="...")
             record = int(cells.index[faulty[0]]) + 1
             yield column, f"record {record}, {what}: {text} is not {kind}{count}"

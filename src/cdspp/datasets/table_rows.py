@@ -114,8 +114,8 @@ class DomainRows:
         if of_all and 0 < len(missing) < len(self.labels):
             raise DataError(
                 f"{self.path}: a source needs a label in every row, but {len(missing)} "
-                f"of {len(self.labels)} have none (first: row {missing[0]}). Add a "
-                "column 'label', name it with --label, or leave these rows out."
+                f"of {len(self.labels)} have none (first: row {missing[0]}). Label "
+                "them, leave them out, or name another label column with --label."
             )
         if len(missing) < len(self.labels):
             return
@@ -124,7 +124,7 @@ class DomainRows:
         markers = self.missing_markers
         words = markers and f" (read as unlabelled: {markers})"
         remedy = "Name the label column with --label, or label some rows."
-        raise DataError(f"{self.path}: no row has a label, {fault}{words}. {remedy}")
+        raise DataError(f"{self.path}: no row has a label; {fault}{words}. {remedy}")
 
     def copy_note(self, other: DomainRows) -> str:
         """Return a message if nearly all rows of another file are in this one."""
@@ -342,7 +342,7 @@ def _faults_text(
     gap_note = f" Numbers are missing in {shortened(gaps)}: --impute." if gaps else ""
     return (
         f"{text}{rest}. Every column except labels and ids is a feature: name those "
-        f"with --label and --id, or {remedies}leave columns out with {names}.{gap_note}"
+        f"with --label and --id, {remedies}or leave columns out with {names}.{gap_note}"
     )
 
 
@@ -434,7 +434,7 @@ def complete(
         more = f", also in {shortened(names, 5)}" if names else ""
         drop = "" if fitted else " leave the column out with --drop,"
         raise DataError(
-            f"{rows.location(row, column)}: {fault} (of {holes.sum()} such{more}). "
+            f"{rows.location(row, column)}: {fault} ({holes.sum()} in all{more}). "
             f"Fill it in,{drop} or impute column means with --impute."
         )
     if means is None or len(means) != rows.X.shape[1]:

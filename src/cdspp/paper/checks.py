@@ -275,15 +275,15 @@ def cheapest(evidence: Times, method: str, rivals: Sequence[str]) -> Decision:
     if unshortened.empty:
         raise NotTestable(f"no rival of {own_time.display_name} was timed on all tasks")
     cheaper = unshortened[unshortened["seconds"] <= own_time.seconds]
-    shown = unshortened.iloc[[0, -1]] if cheaper.empty else cheaper
+    shown = unshortened.iloc[[0, -1]].drop_duplicates() if cheaper.empty else cheaper
     deciding = unshortened.head(1) if cheaper.empty else cheaper
     trials = int(min(own_time.trials, deciding["trials"].max()))
-    opening = "cheapest and most expensive rival" if cheaper.empty else "cheaper are"
+    opening = "cheapest and most expensive" if cheaper.empty else "cheaper"
     return Decision(
         decide(trials, holds=cheaper.empty, opposite=not cheaper.empty),
-        f"{own_time.display_name} {own_time.seconds:.3g} s; {opening} "
-        f"{', '.join(_multiples(shown, own_time))}, of "
-        f"{counted(len(unshortened), 'rival')}, {counted(trials, 'trial')}."
+        f"{own_time.display_name} {own_time.seconds:.3g} s; {opening} of "
+        f"{counted(len(unshortened), 'rival')}: "
+        f"{', '.join(_multiples(shown, own_time))}; {counted(trials, 'trial')}."
         f"{_list_text('Left out, shortened', _multiples(timed[short], own_time))}",
     )
 
@@ -341,7 +341,7 @@ def no_better(evidence: Evidence, state: str) -> Decision:
         gains = answers.without_source(evidence.comparisons)
         if not gains:
             raise NotTestable("the baseline does not run in this study")
-        text = "gain over SVM_t without a source, out of that with one: "
+        text = "part of the gain over SVM_t that needs no source: "
         text += ", ".join(gains)
     trials = min((pair.trials for pair in pairs), default=0)
     holds = not ahead and 2 * len(level) > len(pairs)

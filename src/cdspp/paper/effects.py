@@ -132,7 +132,7 @@ def _deviation_line(entry: Any, *, first: bool) -> Line:
     text = [
         Cell(entry.display_name, name=True),
         Cell(entry.topic, note=f"{switch}Followed: {entry.default}."),
-        Cell(entry.paper, note="full text not at hand" if entry.unchecked else ""),
+        Cell(entry.paper, note="full text not read" if entry.unchecked else ""),
         Cell(entry.code),
     ]
     cells = text if first else [Cell("")] * len(text)

@@ -41,7 +41,7 @@ from cdspp.study.model import (
     View,
     from_fields,
 )
-from cdspp.study.plugins import ConfigNames, ReportPlugin, plugin_classes
+from cdspp.study.plugins import ConfigNames, ReportPlugin, plugin_classes, unknown
 
 __all__ = ["load_study", "merge_files", "merge_presets"]
 
@@ -70,8 +70,7 @@ def merge_presets(study: Config, folder: PathLike) -> tuple[dict[str, Any], list
     preset_names = preset_names if isinstance(preset_names, list) else [preset_names]
     for name in preset_names:
         if name not in list(files):
-            hint = f"{did_you_mean(name, files)} There are {', '.join(files)}."
-            raise ConfigError(f"preset: unknown name {name!r}{hint}")
+            raise ConfigError(unknown("preset", name, files))
     preset = merge_files([files[name] for name in preset_names])
     preset.pop("study", None)
     merged = _merge(_merge(defaults, preset), study)
@@ -371,12 +370,16 @@ def _roles(
 
 
 def _idle_bridges(study: Study) -> Iterator[str]:
+    idle: dict[str, list[str]] = {}
     for name, benchmark in study.benchmarks.items():
         used = {p for m in study.methods.values() if name in m.tasks for p in m.bridges}
         for part in sorted({SHARED, PAIRS} & benchmark.bridge.keys() - used):
-            able = (each for each in available() if part in method_class(each).bridges)
-            text = f"benchmark {name}, bridge: no method of the study uses {part}"
-            yield f"{text}. These do (add: [NAME]): {', '.join(able)}."
+            idle.setdefault(part, []).append(name)
+    if idle:
+        able = (n for n in available() if {*method_class(n).bridges} & idle.keys())
+        parts = "; ".join(f"{part} of {', '.join(n)}" for part, n in idle.items())
+        text = f"bridge: no method of the study uses {parts}"
+        yield f"{text}. These do (add: [NAME]): {', '.join(able)}."
 
 
 def _method(entry: Config, config: Config, benchmarks: settings.Benchmarks) -> Method:

@@ -9,6 +9,7 @@ from typing import Any
 
 from cdspp.core.discovery import did_you_mean, load_class, plugin_paths
 from cdspp.core.names import role_domains
+from cdspp.core.wording import shortened
 from cdspp.study.model import Config, Setting, Study, StudyDataset
 from cdspp.study.settings import Benchmarks, task_names
 
@@ -137,8 +138,10 @@ class ConfigNames:
 
 
 def unknown(where: str, name: str, known: Iterable[str]) -> str:
-    """Return the fault of an unknown name, with the nearest known one."""
-    return f"{where}: unknown name {name!r}{did_you_mean(name, known)}"
+    """Return the fault of an unknown name, with the nearest and first known ones."""
+    names = [*known]
+    hint = f"{did_you_mean(name, names)} Known: {shortened(names, 10)}."
+    return f"{where}: unknown name {name!r}{hint}"
 
 
 def unknown_of(where: str, names: Iterable[str], known: Iterable[str]) -> Faults:

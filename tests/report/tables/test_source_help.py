@@ -100,8 +100,7 @@ def test_a_line_shows_gains_with_intervals_what_stays_without_and_the_verdict() 
         "Tasks": "1 helps",
     }
     assert (
-        "gains over both forms of no source are within ±1. "
-        in matrix(svm, GAIN).caption
+        "gains over none and none-matched are within ±1. " in matrix(svm, GAIN).caption
     )
     assert (
         "are within ±0.5. "

@@ -126,7 +126,7 @@ def build_pairwise_table(pairwise: pd.DataFrame, plan: BenchmarkPlan) -> Table:
     }
     return Table.of(
         f"pairwise_{plan.benchmark}",
-        f"{plan.title}: every method against one",
+        f"{plan.title}: every method against the reference",
         f"{caption('tables', 'pairwise')}{interval_note(pairwise['trials'])} "
         f"{plan.protocol}",
         columns,
