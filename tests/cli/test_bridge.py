@@ -281,7 +281,7 @@ def test_an_answer_of_no_use_is_an_error_where_that_is_asked_for(capsys: Any) ->
     with pytest.raises(SystemExit, match="1"):
         main([*fit, "--model", "m.npz"])
     output = capsys.readouterr()
-    assert "--strict: the fit is degenerate (one class); no file was" in output.out
+    assert "--strict: the fit is degenerate (one class); no file written" in output.out
     assert "target: 48 rows" in output.out
     assert not [*Path().glob("o.csv"), *Path().glob("m.npz")]
     chosen = ["--method", "svm-t", "--method", "shared-columns", "--repeats", "5"]

@@ -9,7 +9,6 @@ from typing import Any
 
 from cdspp.core.discovery import did_you_mean, load_class, plugin_paths
 from cdspp.core.names import role_domains
-from cdspp.core.wording import shortened
 from cdspp.study.model import Config, Setting, Study, StudyDataset
 from cdspp.study.settings import Benchmarks, task_names
 
@@ -138,9 +137,9 @@ class ConfigNames:
 
 
 def unknown(where: str, name: str, known: Iterable[str]) -> str:
-    """Return the fault of an unknown name, with the nearest and first known ones."""
+    """Return the fault of an unknown name, with the known ones."""
     names = [*known]
-    hint = f"{did_you_mean(name, names)} Known: {shortened(names, 10)}."
+    hint = f"{did_you_mean(name, names)} Known: {', '.join(names)}."
     return f"{where}: unknown name {name!r}{hint}"
 
 
