@@ -461,7 +461,7 @@ class Procrustes(PairedMap):
 
     .. math::
 
-        \arg\max_W \operatorname{tr} \bigl(W^T P_s^T P_t\bigr) = U V^T
+        \operatorname{argmax}_W \operatorname{tr} \bigl(W^T P_s^T P_t\bigr) = U V^T
         \quad \text{for} \quad P_s^T P_t = U \Sigma V^T
 
     Directions are limited by the span of the pairs and the features of both domains. A
