@@ -131,11 +131,15 @@ def test_nothing_leads_where_nothing_ran_or_all_have_collapsed() -> None:
     assert alone == "SVM_t* is the most accurate of 1 method: 50.0 %."
 
 
-def test_the_table_gives_the_trials_of_a_method_that_ran_in_fewer() -> None:
+def test_the_table_marks_methods_that_ran_in_fewer_trials_or_collapsed() -> None:
     plan = make_plan(methods=("svm-t", "dama", "cdspp"), trials=4)
     failed = [("dama", task, 2) for task in plan.tasks]
     pairs = compare_pairwise(score_rows(plan, failed=failed), plan)
     table = build_pairwise_table(pairs, plan)
     notes = {line.cells[0].text: line.cells[2].note for line in table.lines}
     assert notes.pop("DAMA") == "3 trials"
+    assert set(notes.values()) == {""}
+    table = build_pairwise_table(pairs.assign(collapsed=pairs["row"] == "dama"), plan)
+    notes = {line.cells[0].text: line.cells[2].note for line in table.lines}
+    assert notes.pop("DAMA") == "3 trials, collapsed or diverged"
     assert set(notes.values()) == {""}

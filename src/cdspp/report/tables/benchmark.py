@@ -26,7 +26,7 @@ from cdspp.analysis.summary import (
 from cdspp.core.names import AVERAGE, Paths
 from cdspp.core.wording import DASH, counted, percent, task_title
 from cdspp.methods import method_class
-from cdspp.report.tables.table import Cell, Line, Table, write_tables
+from cdspp.report.tables.table import UNUSABLE, Cell, Line, Table, write_tables
 from cdspp.study.plan import METHOD, BenchmarkPlan, Plans, Row
 
 _PERCENT = "Percent: mean (standard deviation, n − 1) over trials."
@@ -35,7 +35,6 @@ _BOLD = (
     "it."
 )
 _NUMBERS = f"{_PERCENT} {_BOLD.format('of the column')}"
-_UNUSABLE = "collapsed or diverged"
 _MOST_ITERATIONS = 12
 _MOMENTS = ("mean", "sd", "trials")
 _SCORES = (
@@ -125,7 +124,7 @@ def _iteration_table(summary: Summary) -> Table:
     lines, data = [], []
     for i in summary.iterative():
         row = summary.rows[i]
-        note = _UNUSABLE if summary.unusable(i, AVERAGE) else ""
+        note = UNUSABLE if summary.unusable(i, AVERAGE) else ""
         name = Cell(row.display_name, note=note, name=True)
         for step in sorted({int(step) for step in spread}):
             if np.isfinite(by_trial := means[i, ..., step]).any():
@@ -236,7 +235,7 @@ def _score(
     elif task == AVERAGE and n_tasks < len(tasks):
         notes.append(f"{n_tasks} of {counted(len(tasks), 'task')}")
     if collapsed:
-        notes.append(_UNUSABLE)
+        notes.append(UNUSABLE)
     score = {"task": task, "row": row.key, "display_name": row.display_name, "of": row}
     return score | moments | {"collapsed": collapsed, "note": ", ".join(notes)}
 

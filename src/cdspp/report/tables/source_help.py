@@ -17,6 +17,7 @@ from cdspp.analysis.verdicts import interval_note
 from cdspp.core.names import REAL, REFERENCE, Paths
 from cdspp.core.wording import DASH, STATE_TITLES, counted, in_points, task_title
 from cdspp.report.tables.table import (
+    UNUSABLE,
     Cell,
     Line,
     Table,
@@ -110,14 +111,15 @@ def build_pairwise_table(pairwise: pd.DataFrame, plan: BenchmarkPlan) -> Table:
     rival = next(iter(reference["row"]), next(iter(methods["row"]), ""))
     over = pairwise[pairwise["rival"] == rival].set_index("row")
     ran = pairwise.groupby("row")["trials"].max()
-    most = ran.max()
+
+    def note(entry: Any) -> str:
+        fewer = counted(ran[entry.row], "trial") if ran[entry.row] < ran.max() else ""
+        return ", ".join(filter(None, (fewer, UNUSABLE if entry.collapsed else "")))
+
     columns = {
         "Method": lambda entry: Cell(entry.display_name, name=True),
         "Rank": lambda entry: number_cell(entry.rank or math.nan),
-        "Accuracy": lambda entry: replace(
-            fraction_cell(entry.accuracy),
-            note=counted(ran[entry.row], "trial") if ran[entry.row] < most else "",
-        ),
+        "Accuracy": lambda entry: fraction_cell(entry.accuracy, note(entry)),
         f"Gain over {next(iter(over['rival_name']), 'it')}": lambda entry: (
             effect_cell(*over.loc[entry.row, ["gain", "low", "high"]])
             if entry.row in over.index
@@ -195,7 +197,7 @@ def _gain(comparison: Any | None) -> Cell:
     if not math.isnan(comparison.domain_low):
         low, high = in_points(comparison.domain_low), in_points(comparison.domain_high)
         notes.append(f"domains {low} to {high}")
-    remarks = {verdicts.COLLAPSED: "collapsed or diverged", verdicts.DEPENDS: pair}
+    remarks = {verdicts.COLLAPSED: UNUSABLE, verdicts.DEPENDS: pair}
     remarks[verdicts.TOO_FEW] = counted(comparison.trials, "trial")
     notes.append(remarks.get(pair, ""))
     if comparison.one_decides:

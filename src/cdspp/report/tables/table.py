@@ -20,6 +20,8 @@ from cdspp.core.files import atomic
 from cdspp.core.names import PathLike
 from cdspp.core.wording import DASH, escape_invisible, in_points, split_name
 
+UNUSABLE = "collapsed or diverged"
+
 _LATEX = str.maketrans(
     {
         **{letter: rf"\{letter}" for letter in "&%$#_{}"},
