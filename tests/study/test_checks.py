@@ -116,7 +116,7 @@ def put(config: dict[str, Any], path: str, value: Any) -> None:
         (
             "methods.cdspp.bridges",
             ["paired_rows"],
-            r"\]\.bridges: unknown name 'paired_rows'",
+            r"\]\.bridges: unknown name 'paired_rows'\. Known: none\.",
         ),
         (
             "methods",

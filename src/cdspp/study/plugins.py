@@ -139,7 +139,7 @@ class ConfigNames:
 def unknown(where: str, name: str, known: Iterable[str]) -> str:
     """Return the fault of an unknown name, with the known ones."""
     names = [*known]
-    hint = f"{did_you_mean(name, names)} Known: {', '.join(names)}."
+    hint = f"{did_you_mean(name, names)} Known: {', '.join(names) or 'none'}."
     return f"{where}: unknown name {name!r}{hint}"
 
 
