@@ -1,145 +1,109 @@
-"""Checks of claims on scores, curves and times, and on the source."""
+"""Checks of claims on the scores of the main runs, and the registry of all checks."""
 
 import math
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
-from typing import Any, NamedTuple
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 import numpy as np
-import pandas as pd
 
-from cdspp.analysis import answers, source_help, verdicts
-from cdspp.analysis.source_help import Rival, SampleComparison
-from cdspp.analysis.summary import (
-    CurveScores,
-    Floats,
-    Summary,
-    mean_sd,
-    n_present,
-    value_text,
-)
-from cdspp.analysis.verdicts import EQUAL, HELPS, HURTS, MIN_TRIALS, TOO_FEW, ZERO
-from cdspp.core.names import ALONE, AVERAGE, LABELS, MAIN, REFERENCE, SELECTED
+from cdspp.analysis import answers, verdicts
+from cdspp.analysis.summary import Floats, mean_sd, n_present
+from cdspp.analysis.verdicts import MIN_TRIALS, ZERO, PairedGain
 from cdspp.core.wording import counted, in_points
-from cdspp.stages.score import SampleScores
-from cdspp.study.plan import METHOD, BenchmarkPlan, Row
+from cdspp.paper import curve_checks, source_checks, time_checks
+from cdspp.paper.evidence import (
+    TOLERANCE,
+    Decision,
+    Evidence,
+    NotTestable,
+    as_list,
+    decide,
+    decide_gains,
+    find_row,
+    mean_percent,
+    signed_points,
+    sum_up,
+)
+from cdspp.study.plan import Row
 
-SUPPORTED, CONTRADICTED = "supported", "contradicted"
-_TOLERANCE = 0.01  # largest difference of means that counts as flat
-_NAMES = {LABELS: "labels per class", "n_components": "d", "max_iter": "T"}
-
-
-class NotTestable(Exception):
-    """A check lacks data; the message names them."""
-
-
-class Decision(NamedTuple):
-    """A verdict on a claim, and a sentence with its numbers."""
-
-    verdict: str
-    numbers: str
-
-
-@dataclass(frozen=True, eq=False)
-class Evidence:
-    """Scores, curves and comparisons of one benchmark, optionally by target row."""
-
-    summary: Summary
-    curves: Sequence[CurveScores]
-    comparisons: pd.DataFrame
-    by_row: SampleScores | None = None
-
-    @property
-    def plan(self) -> BenchmarkPlan:
-        """The plan of the benchmark."""
-        return self.summary.plan
-
-    @property
-    def methods(self) -> list[Row]:
-        """The rows of the main setting that take part in claims."""
-        return [row for row in self.plan.main_rows if row.kind == METHOD]
-
-    def tasks(self, row: Row) -> Floats:
-        """Return the accuracies of a row, by task and trial."""
-        place = [other.key for other in self.summary.rows].index(row.key)
-        return np.asarray(self.summary.accuracy[place])
-
-    def average(self, row: Row) -> Floats:
-        """Return the average over tasks by trial, NaN if a task has no score."""
-        return np.asarray(self.tasks(row).mean(axis=0))
-
-    def gain(self, row: Row, rival: Row) -> verdicts.PairedGain:
-        """Return the gain of a row over another one, averaged over tasks."""
-        gain = verdicts.paired_gain(self.average(row), self.average(rival))
-        if not gain.trials:
-            raise NotTestable("no trial has all tasks")
-        if self.by_row is None:
-            return gain
-        rows, tasks = (row, rival), self.summary.tasks
-        strata = source_help.row_strata(self.by_row, rows, tasks, False)
-        return verdicts.two_way_gain(strata)
+Names = str | Sequence[str]
+Compared = tuple[Row, Row, PairedGain]
 
 
-@dataclass(frozen=True, eq=False)
-class Times:
-    """Seconds of the methods of all benchmarks (`measure_times`), for one of them."""
-
-    plan: BenchmarkPlan
-    seconds: pd.DataFrame
-
-
-def _row(rows: Iterable[Row], key: str, where: str = "in this study") -> Row:
-    """Return the row of a method that ran unshortened, as the study specifies."""
-    row = next((row for row in rows if row.key == key), None)
-    if row is None:
-        raise NotTestable(f"{key} does not run {where}")
-    if row.shortened:
-        raise NotTestable(f"the runs of {row.display_name} were shortened")
-    return row
-
-
-def decide(trials: int, *, holds: bool, opposite: bool) -> str:
-    """Return the verdict on a claim; if neither holds, the trials do not decide."""
-    if trials < MIN_TRIALS or not (holds or opposite):
-        return TOO_FEW
-    return SUPPORTED if holds else CONTRADICTED
-
-
-def decide_gain(gain: verdicts.PairedGain) -> str:
-    """Return the verdict, by its interval, on a gain claimed to be positive."""
-    return decide(gain.trials, holds=gain.low > ZERO, opposite=gain.high < -ZERO)
-
-
-def superior(evidence: Evidence, method: str, rival: str) -> Decision:
-    """Check that one method is better than another."""
-    row, rival_row = (_row(evidence.methods, key) for key in (method, rival))
-    values, others = evidence.average(row), evidence.average(rival_row)
-    gain, shared = evidence.gain(row, rival_row), np.isfinite(values - others)
-    gains = evidence.tasks(row) - evidence.tasks(rival_row)
-    better = sum(mean_sd(task)[0] > 0 for task in gains)
+def superior(
+    evidence: Evidence, method: Names, rival: Names, least: float = 0.0
+) -> Decision:
+    """Check that methods are better than others, by more than `least` points."""
+    pairs = _compare(evidence, method, rival)
     return Decision(
-        decide_gain(gain),
-        f"{row.display_name} {_percent(values[shared])}, {rival_row.display_name} "
-        f"{_percent(others[shared])}: a gain of {answers.interval_text(gain)}, better "
-        f"on {better} of {counted(len(gains), 'task')}, "
-        f"{counted(gain.trials, 'trial')}.",
+        decide_gains([gain for *_, gain in pairs], least), _pairs_text(evidence, pairs)
     )
+
+
+def within(
+    evidence: Evidence, method: Names, rival: Names, low: float, high: float
+) -> Decision:
+    """Check that gains over others lie between two numbers of points."""
+    pairs = _compare(evidence, method, rival)
+    gains = [gain for *_, gain in pairs]
+    least, most = low / 100 - ZERO, high / 100 + ZERO
+    verdict = decide(
+        min(gain.trials for gain in gains),
+        holds=all(least <= gain.low and gain.high <= most for gain in gains),
+        opposite=any(gain.high < least or gain.low > most for gain in gains),
+    )
+    return Decision(verdict, _pairs_text(evidence, pairs))
+
+
+def no_better(evidence: Evidence, method: Names, rival: Names) -> Decision:
+    """Check that methods are no better than others."""
+    pairs = _compare(evidence, method, rival)
+    gains = [gain for *_, gain in pairs]
+    better = any(gain.low > ZERO for gain in gains)
+    verdict = decide(
+        min(gain.trials for gain in gains),
+        holds=not better and all(gain.high <= TOLERANCE + ZERO for gain in gains),
+        opposite=better,
+    )
+    return Decision(verdict, _pairs_text(evidence, pairs))
+
+
+def _compare(evidence: Evidence, method: Names, rival: Names) -> list[Compared]:
+    rows, rivals = (
+        [find_row(evidence.methods, key) for key in as_list(keys)]
+        for keys in (method, rival)
+    )
+    return [(row, other, evidence.gain(row, other)) for row in rows for other in rivals]
+
+
+def _pairs_text(evidence: Evidence, pairs: Sequence[Compared]) -> str:
+    texts = []
+    for row, rival, gain in pairs:
+        values, others = evidence.average(row), evidence.average(rival)
+        shared = np.isfinite(values - others)
+        gains = evidence.tasks(row) - evidence.tasks(rival)
+        better = sum(mean_sd(task)[0] > 0 for task in gains)
+        texts.append(
+            f"{row.display_name} {mean_percent(values[shared])}, "
+            f"{rival.display_name} {mean_percent(others[shared])}: a gain of "
+            f"{answers.interval_text(gain)}, better on {better} of "
+            f"{counted(len(gains), 'task')}, {counted(gain.trials, 'trial')}."
+        )
+    return " ".join(texts)
 
 
 def best(evidence: Evidence, method: str, apart: Sequence[str] = ()) -> Decision:
     """Check that a method is the best of its block, except for those `apart`."""
-    ours = _row(evidence.methods, method)
+    ours = find_row(evidence.methods, method)
     values, n_trials = evidence.average(ours), evidence.plan.n_trials
     if _missing_trials(ours, values, n_trials):
         raise NotTestable(f"{ours.display_name} lacks some trials")
     complete, left_out = [], []
-    for row in evidence.methods:
-        if row.key in (method, *apart) or row.supervised != ours.supervised:
-            continue
+    for row in _others(evidence, ours, apart):
         average = evidence.average(row)
         if lack := _missing_trials(row, average, n_trials):
             gain = verdicts.paired_gain(values, average).gain
-            lead_text = "" if math.isnan(gain) else f", {in_points(gain, sign=True)}"
+            lead_text = "" if math.isnan(gain) else f", {signed_points(gain)}"
             left_out.append(f"{row.display_name} ({lack}{lead_text})")
         else:
             complete.append((row, average))
@@ -148,12 +112,21 @@ def best(evidence: Evidence, method: str, apart: Sequence[str] = ()) -> Decision
     leader, rival = max(complete, key=lambda other: float(np.nanmean(other[1])))
     lead = evidence.gain(ours, leader)
     return Decision(
-        decide_gain(lead),
-        f"{ours.display_name} {_percent(values)}; best of "
+        decide_gains([lead]),
+        f"{ours.display_name} {mean_percent(values)}; best of "
         f"{counted(len(complete), 'other')} {leader.display_name}, "
-        f"{_percent(rival)}: a gain of {answers.interval_text(lead)}, "
-        f"{counted(lead.trials, 'trial')}.{_list_text('Left out', left_out)}",
+        f"{mean_percent(rival)}: a gain of {answers.interval_text(lead)}, "
+        f"{counted(lead.trials, 'trial')}.{sum_up('Left out', left_out)}",
     )
+
+
+def _others(evidence: Evidence, ours: Row, apart: Sequence[str]) -> list[Row]:
+    """Return the other rows of a row's block, except for those `apart`."""
+    return [
+        row
+        for row in evidence.methods
+        if row.key not in (ours.key, *apart) and row.supervised == ours.supervised
+    ]
 
 
 def _missing_trials(row: Row, average: Floats, n_asked: int) -> str:
@@ -163,269 +136,105 @@ def _missing_trials(row: Row, average: Floats, n_asked: int) -> str:
     return f"{n_trials} of {n_asked} trials" if n_trials < n_asked else ""
 
 
-def _percent(values: Floats) -> str:
-    return f"{100 * float(np.nanmean(values)):.1f} %"
-
-
-def flat(
-    evidence: Evidence,
-    method: str,
-    parameter: str,
-    low: float = math.nan,
-    high: float = math.inf,
+def best_on_tasks(
+    evidence: Evidence, method: str, share: float, apart: Sequence[str] = ()
 ) -> Decision:
-    """Check that accuracy hardly changes in a range; NaN is the number of classes."""
-    course = _curve_means(evidence, parameter, method)
-    low = course.curve.plan.n_classes if math.isnan(low) else low
-    inside = [low <= value <= high for value in course.values]
-    if sum(inside) < 2:
-        end = "" if math.isinf(high) else f" to {value_text(high)}"
-        raise NotTestable(
-            f"the curve over {course.name} has {counted(sum(inside), 'value')} "
-            f"from {value_text(low)}{end}"
-        )
-    means = course.averages[inside].mean(axis=1)
-    least, most = float(means.min()), float(means.max())
-    spread, values = most - least, np.array(course.values)[inside]
-    holds = spread <= _TOLERANCE + ZERO
-    return Decision(
-        decide(course.averages.shape[1], holds=holds, opposite=not holds),
-        f"{course.what} between {in_points(least)} and {in_points(most)} % for "
-        f"{course.name} = {', '.join(map(value_text, values))}: {in_points(spread)} "
-        f"points apart, {course.size}.",
-    )
-
-
-def trend(
-    evidence: Evidence,
-    method: str,
-    parameter: str,
-    rival: str | None = None,
-    rises: bool = True,
-) -> Decision:
-    """Check that an accuracy, or a gain, rises (or falls) with a parameter."""
-    course = _curve_means(evidence, parameter, method, rival)
-    if len(course.values) < 2:
-        raise NotTestable(f"the curve over {course.name} has fewer than two values")
-    first, last, values = course.averages[0], course.averages[-1], course.values
-    change, sign = verdicts.paired_gain(last, first), 1 if rises else -1
-    claimed = change if rises else verdicts.paired_gain(first, last)
-    steps = sign * np.diff(course.averages.mean(axis=1))
-    low, high = (f"{in_points(float(x.mean()))} {course.unit}" for x in (first, last))
-    return Decision(
-        decide_gain(claimed),
-        f"{course.what}: {low} at {course.name} = {value_text(values[0])}, {high} at "
-        f"{value_text(values[-1])}; a change of {answers.interval_text(change)}, as "
-        f"claimed in {np.count_nonzero(steps > ZERO)} of "
-        f"{counted(len(steps), 'step')}, {course.size}.",
-    )
-
-
-class _CurveMeans(NamedTuple):
-    """An average over tasks along a curve, by value and trial, if all have both."""
-
-    curve: CurveScores
-    name: str  # name of the varied quantity
-    what: str  # the averaged quantity
-    unit: str
-    size: str  # number of averaged items
-    values: list[float]
-    averages: Floats
-
-
-def _curve_means(
-    evidence: Evidence, parameter: str, method: str, rival: str | None = None
-) -> _CurveMeans:
-    name = _NAMES.get(parameter, parameter.replace("_", " "))
-    curves = (curve for curve in evidence.curves if curve.plan.parameter == parameter)
-    if (curve := next(curves, None)) is None:
-        raise NotTestable(f"no curve over {name} in this study")
-    row, averages = _averages(curve, method)
-    what, unit = row.display_name, "%"
-    if rival is not None:
-        other, others = _averages(curve, rival)
-        averages = averages - others
-        what, unit = f"Gain of {what} over {other.display_name}", "points"
-    complete = np.flatnonzero(np.isfinite(averages).any(axis=1))
-    averages = averages[complete][:, np.isfinite(averages[complete]).all(axis=0)]
-    if not averages.shape[1]:
-        raise NotTestable(f"no trial has every value of the curve over {name}")
-    values = [curve.values[place] for place in complete]
-    tasks, trials = len(curve.plan.tasks), averages.shape[1]
-    size = f"{counted(tasks, 'task')}, {counted(trials, 'trial')}"
-    return _CurveMeans(curve, name, what, unit, size, values, averages)
-
-
-def _averages(curve: CurveScores, method: str) -> tuple[Row, Floats]:
-    row = _row(curve.plan.rows, method, "along that curve")
-    return row, curve.accuracy[curve.plan.rows.index(row)].mean(axis=0)
-
-
-def cheapest(evidence: Times, method: str, rivals: Sequence[str]) -> Decision:
-    """Check that a method takes less processor time than each of its rivals."""
-    plan, seconds = evidence.plan, evidence.seconds.dropna(subset="seconds")
-    times = seconds[seconds["benchmark"] == plan.benchmark].set_index("row")
-    if method not in times.index or times.loc[method, "shortened"]:
-        raise NotTestable(f"{method} was not timed on all tasks")
-    own_time = times.loc[method]
-    keys = {row.key for row in plan.main_rows if row.kind == METHOD} & {*times.index}
-    timed = times.loc[[key for key in rivals if key in keys]]
-    short = timed["shortened"].astype(bool)
-    unshortened = timed[~short].sort_values("seconds", kind="stable")
-    if unshortened.empty:
-        raise NotTestable(f"no rival of {own_time.display_name} was timed on all tasks")
-    cheaper = unshortened[unshortened["seconds"] <= own_time.seconds]
-    shown = unshortened.iloc[[0, -1]].drop_duplicates() if cheaper.empty else cheaper
-    deciding = unshortened.head(1) if cheaper.empty else cheaper
-    trials = int(min(own_time.trials, deciding["trials"].max()))
-    opening = "cheapest and most expensive" if cheaper.empty else "cheaper"
-    return Decision(
-        decide(trials, holds=cheaper.empty, opposite=not cheaper.empty),
-        f"{own_time.display_name} {own_time.seconds:.3g} s; {opening} of "
-        f"{counted(len(unshortened), 'rival')}: "
-        f"{', '.join(_multiples(shown, own_time))}; {counted(trials, 'trial')}."
-        f"{_list_text('Left out, shortened', _multiples(timed[short], own_time))}",
-    )
-
-
-def _multiples(times: pd.DataFrame, unit: Any) -> list[str]:
-    return [
-        f"{time.display_name} ({time.seconds / unit.seconds:.3g} ×)"
-        for time in times.itertuples()
+    """Check that a method has the highest mean on at least a share of the tasks."""
+    ours = find_row(evidence.methods, method)
+    n_trials = evidence.plan.n_trials
+    rows = [
+        row
+        for row in (ours, *_others(evidence, ours, apart))
+        if not _missing_trials(row, evidence.average(row), n_trials)
     ]
+    if rows[:1] != [ours] or len(rows) < 2:
+        raise NotTestable(f"{ours.display_name} or all other rows lack some trials")
+    means = np.array([evidence.tasks(row).mean(axis=1) for row in rows])
+    n_best, n_tasks = int((means[0] >= means.max(axis=0)).sum()), means.shape[1]
+    holds = n_best >= share * n_tasks - ZERO
+    return Decision(
+        decide(n_trials, holds=holds, opposite=not holds),
+        f"{ours.display_name} has the highest mean of {counted(len(rows), 'row')} on "
+        f"{n_best} of {counted(n_tasks, 'task')}, {counted(n_trials, 'trial')}.",
+    )
 
 
-def _list_text(opening: str, parts: list[str]) -> str:
-    return f" {opening}: {', '.join(parts)}." if parts else ""
+def varied(evidence: Evidence) -> Decision:
+    """Check that the accuracy of most methods varies over trials."""
+    sds = {}
+    for row in evidence.methods:
+        values = evidence.tasks(row)
+        if n_present(values.mean(axis=0)) >= MIN_TRIALS:
+            sds[row.display_name] = float(np.nanstd(values, axis=1, ddof=1).mean())
+    if not sds:
+        raise NotTestable(f"no method has {MIN_TRIALS} trials of all tasks")
+    above = sum(sd > TOLERANCE + ZERO for sd in sds.values())
+    least, most = min(sds, key=lambda n: sds[n]), max(sds, key=lambda n: sds[n])
+    holds = 2 * above > len(sds)
+    return Decision(
+        decide(evidence.plan.n_trials, holds=holds, opposite=not holds),
+        f"Standard deviation over trials, averaged over tasks, from "
+        f"{in_points(sds[least])} points ({least}) to {in_points(sds[most])} ({most}); "
+        f"above {in_points(TOLERANCE)} for {above} of {counted(len(sds), 'method')}.",
+    )
+
+
+def largest_gain(
+    evidence: Evidence, method: str, rival: str, over: Sequence[str]
+) -> Decision:
+    """Check that a gain is larger than on each of other benchmarks of the paper."""
+    gains = {}
+    for each in (evidence, *evidence.others):
+        if each is evidence or each.printed in over:
+            (pair,) = _compare(each, method, rival)
+            gains[each.plan.title] = pair[-1]
+    if len(gains) == 1:
+        raise NotTestable("none of the benchmarks to compare with is in this study")
+    (_, ours), *others = gains.items()
+    differences = [_lead(ours, other) for _, other in others]
+    texts = (f"{title} {signed_points(g.gain)}" for title, g in gains.items())
+    return Decision(decide_gains(differences), f"Gains: {', '.join(texts)} points.")
+
+
+def _lead(gain: PairedGain, other: PairedGain) -> PairedGain:
+    """Return the difference of the gains on two benchmarks, which share no row."""
+    return PairedGain(
+        gain.gain - other.gain,
+        math.hypot(gain.error, other.error),
+        0,
+        min(gain.trials, other.trials),
+        df=min(gain.df, other.df),
+    )
+
+
+def settles(evidence: Evidence, method: str, iteration: int) -> Decision:
+    """Check that accuracy rises until an iteration, and hardly changes afterwards."""
+    row = find_row(evidence.methods, method)
+    by_trial = evidence.summary.by_iteration[evidence.place(row)].mean(axis=0)
+    by_trial = by_trial[np.isfinite(by_trial).all(axis=1)]
+    numbers = list(evidence.summary.iterations)
+    if iteration not in numbers[1:] or not len(by_trial):
+        raise NotTestable(f"{row.display_name} has no iteration {iteration}")
+    place = numbers.index(iteration)
+    rise = verdicts.paired_gain(by_trial[:, place], by_trial[:, 0])
+    means = by_trial.mean(axis=0)
+    later = np.abs(means[place:] - means[place]).max()
+    stays = bool(later <= TOLERANCE + ZERO)
+    return Decision(
+        decide(
+            len(by_trial),
+            holds=stays and rise.low > ZERO,
+            opposite=not stays or rise.high < -ZERO,
+        ),
+        f"{row.display_name} by iteration: {', '.join(map(in_points, means))} %; up to "
+        f"the {iteration}th a gain of {answers.interval_text(rise)}, "
+        f"{counted(len(by_trial), 'trial')}.",
+    )
 
 
 def elsewhere(evidence: Evidence, where: str) -> Decision:
     """Refer to another place, because no number of a study tests the claim."""
     raise NotTestable(where)
-
-
-def transfer(evidence: Evidence, method: str) -> Decision:
-    """Check that the source helps a method, averaged over tasks."""
-    rows = evidence.comparisons["row"].isin([method, f"{method}, {SELECTED}"])
-    comparisons = evidence.comparisons.assign(role=np.where(rows, REFERENCE, ""))
-    of_method = source_help.of_reference(comparisons)
-    if not of_method["state"].any():
-        raise NotTestable("no other source state was run")
-    average = source_help.on_average(of_method)
-    states = list(average[average["state"]].itertuples())
-    text = answers.reference_answer(comparisons)
-    verdict = answers.verdict_of(average)
-    trials = min(state.trials for state in states)
-    if not trials or verdict == verdicts.COLLAPSED:
-        raise NotTestable(text.rstrip("."))
-    if verdict == TOO_FEW:
-        text += f" Gains over {_gains(states, 'rival_name')}."
-    return Decision(
-        decide(trials, holds=verdict == HELPS, opposite=verdict in (HURTS, EQUAL)),
-        f"{text} {_trials(states)}.",
-    )
-
-
-def no_better(evidence: Evidence, state: str) -> Decision:
-    """Check that no method does better with the real source than in one state."""
-    every = _pairs(evidence.comparisons, state, least=1)
-    if not every:
-        raise NotTestable(f"no method has a trial in the state {state}")
-    pairs = [pair for pair in every if pair.trials >= MIN_TRIALS]
-    ahead = _gaining(pairs)
-    level = [pair for pair in pairs if pair.pair in (EQUAL, HURTS)]
-    text = f"gains with the real source over {state}: {_gains(every, 'display_name')}"
-    if pairs and state != ALONE:
-        text = _state_text(evidence.comparisons, pairs, state)
-    elif pairs:
-        gains = answers.without_source(evidence.comparisons)
-        if not gains:
-            raise NotTestable("the baseline does not run in this study")
-        text = "part of the gain over SVM_t that needs no source: "
-        text += ", ".join(gains)
-    trials = min((pair.trials for pair in pairs), default=0)
-    holds = not ahead and 2 * len(level) > len(pairs)
-    return Decision(
-        decide(trials, holds=holds, opposite=bool(ahead)),
-        f"On {_trials(pairs or every)}, {text}.",
-    )
-
-
-def better_in_state(evidence: Evidence, state: str, rival: str) -> Decision:
-    """Check that most methods do better in a state than in another, or than one."""
-    summary, gains, collapsed = evidence.summary, {}, []
-    places = {(row.setting, row.method): i for i, row in enumerate(summary.rows)}
-    for place, row in enumerate(summary.rows):
-        places.setdefault((ALONE, row.stands_for), place)
-    task = AVERAGE if len(summary.tasks) > 1 else summary.tasks[0]
-    for row in evidence.methods:
-        index = places.get((state, row.method))
-        rival_place = places.get((rival, row.method), places.get((MAIN, rival)))
-        if index is None or rival_place is None:
-            continue
-        pair = SampleComparison(summary.rows[index], index, summary, evidence.by_row)
-        other = Rival(rival, rival, True, rival_place)
-        gain = pair.gain(other, task, "")
-        if pair.collapsed(other, task):
-            collapsed.append(row.display_name)
-        elif gain.trials:
-            gains[row.display_name] = gain
-    if not gains:
-        raise NotTestable(f"nothing ran in the state {state} to compare with {rival}")
-    full = {k: gain for k, gain in gains.items() if gain.trials >= MIN_TRIALS} or gains
-    values = list(full.values())
-    decisions = [verdicts.decide_pair(g, evidence.plan.margin / 100) for g in values]
-    ahead, level = _gaining(values), decisions.count(EQUAL) + decisions.count(HURTS)
-    holds, opposite = 2 * len(ahead) > len(values), 2 * level > len(values)
-    each = (f"{name} {in_points(g.gain, sign=True)}" for name, g in full.items())
-    return Decision(
-        decide(values[0].trials, holds=holds, opposite=opposite and not ahead),
-        f"On {_trials(values)}, gains in the state {state} over {rival}: "
-        f"{', '.join(each)}; significantly better: {len(ahead)} of {len(values)}"
-        f"{'; collapsed: ' if collapsed else ''}{', '.join(collapsed)}.",
-    )
-
-
-def _pairs(comparisons: pd.DataFrame, rival: str, least: int = MIN_TRIALS) -> list[Any]:
-    """Return every method against itself in one state, averaged over tasks."""
-    return [
-        pair
-        for group in source_help.by_default(comparisons)
-        for pair in source_help.on_average(group).itertuples()
-        if pair.rival == rival and pair.trials >= least
-        if pair.pair != verdicts.COLLAPSED
-    ]
-
-
-def _gaining(pairs: Sequence[Any]) -> list[Any]:
-    """Return the pairs with a gain above zero after Holm's correction."""
-    holm = verdicts.holm([pair.p_above for pair in pairs])
-    return [pair for pair, p in zip(pairs, holm, strict=True) if p < verdicts.ALPHA]
-
-
-def _state_text(comparisons: pd.DataFrame, pairs: Sequence[Any], state: str) -> str:
-    ahead, over_none = _gaining(pairs), _pairs(comparisons, ALONE)
-    names = f" ({_gains(ahead, 'display_name')})" if ahead else ""
-    pair_verdicts = [pair.pair for pair in pairs]
-    text = (
-        f"of {counted(len(pairs), 'method')}, better with the real source: "
-        f"{len(ahead)}{names}; equal: {pair_verdicts.count(EQUAL)}; "
-        f"better with {state.replace('-', ' ')}: {pair_verdicts.count(HURTS)}"
-    )
-    if not over_none:
-        return text
-    better = f"{len(_gaining(over_none))} of {len(over_none)}"
-    return f"{text}. Better with the real source than without any: {better}"
-
-
-def _gains(pairs: Sequence[Any], name: str) -> str:
-    texts = ((getattr(pair, name), in_points(pair.gain, sign=True)) for pair in pairs)
-    return ", ".join(map(" ".join, texts))
-
-
-def _trials(pairs: Sequence[Any]) -> str:
-    least, most = (f(pair.trials for pair in pairs) for f in (min, max))
-    return counted(most, "trial") if least == most else f"{least} to {most} trials"
 
 
 class Check(NamedTuple):
@@ -438,13 +247,23 @@ class Check(NamedTuple):
 # Names are those of the list of claims. The fields of their rules are below.
 CHECKS = {
     "superior": Check(superior),
+    "within": Check(within),
+    "no-better": Check(no_better),
     "best": Check(best),
-    "flat": Check(flat),
-    "trend": Check(trend),
-    "transfer": Check(transfer),
-    "as-good": Check(no_better),
-    "better-in-state": Check(better_in_state),
-    "cheapest": Check(cheapest, of_time=True),
+    "best-on-tasks": Check(best_on_tasks),
+    "varied": Check(varied),
+    "largest-gain": Check(largest_gain),
+    "settles": Check(settles),
+    "flat": Check(curve_checks.flat),
+    "trend": Check(curve_checks.trend),
+    "peak": Check(curve_checks.peak),
+    "along": Check(curve_checks.along),
+    "spread": Check(curve_checks.spread),
+    "transfer": Check(source_checks.transfer),
+    "as-good": Check(source_checks.as_good),
+    "better-in-state": Check(source_checks.better_in_state),
+    "cheaper": Check(time_checks.cheaper, of_time=True),
+    "unfinished": Check(time_checks.unfinished, of_time=True),
     "elsewhere": Check(elsewhere),
 }
-RULE_FIELDS = {"min_trials": str(MIN_TRIALS), "tolerance": in_points(_TOLERANCE)}
+RULE_FIELDS = {"min_trials": str(MIN_TRIALS), "tolerance": in_points(TOLERANCE)}

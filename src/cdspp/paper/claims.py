@@ -1,10 +1,8 @@
 """Claims, of the paper or of a study, each with the verdict of its data."""
 
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from inspect import signature
-from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -13,32 +11,45 @@ import pandas as pd
 from cdspp.analysis.fit_records import read_fit_records
 from cdspp.analysis.source_help import read_comparisons
 from cdspp.analysis.summary import arrange_curves, read_scores, summarise
-from cdspp.analysis.verdicts import MIN_TRIALS, TOO_FEW
 from cdspp.core.errors import DataError
 from cdspp.core.names import PathLike, Paths
-from cdspp.core.wording import DASH, sentence
+from cdspp.core.wording import sentence
 from cdspp.core.yaml_files import read_yaml
 from cdspp.paper import checks
-from cdspp.paper.checks import CHECKS, CONTRADICTED, SUPPORTED, Evidence, Times
+from cdspp.paper.checks import CHECKS
+from cdspp.paper.claim_tables import (
+    BY_CONSTRUCTION,
+    NOT_RUN,
+    OURS,
+    PAPER,
+    UNTESTABLE,
+    build_claims_table,
+    build_time_claims_table,
+    build_verdicts_table,
+)
+from cdspp.paper.evidence import CONTRADICTED, Decision, Evidence, NotTestable, Times
 from cdspp.paper.plugin import PaperPlan
+from cdspp.paper.print_checks import Print, ask_print, read_print
+from cdspp.paper.protocol import Protocol, read_protocol
 from cdspp.paper.times import measure_times
-from cdspp.report.tables.table import Cell, Line, Table, caption, write_tables
+from cdspp.report.tables.table import write_tables
 from cdspp.stages.score import SampleScores
-from cdspp.study.plan import Plans
+from cdspp.study.plan import BenchmarkPlan, Plans
 
-BY_CONSTRUCTION = "by construction"
-UNTESTABLE = "cannot be tested here"  # instead of a verdict
-PAPER, OURS = "paper", "ours"
-CLAIM_COLUMNS = ("claim", "text", "kind", "benchmark", "verdict", "numbers", "rule")
-_TERMS = caption("paper", "terms", min_trials=MIN_TRIALS)
+CLAIM_COLUMNS = (
+    *("claim", "statement", "text", "kind", "where", "benchmark", "verdict"),
+    *("numbers", "print", "print_numbers", "rule"),
+)
 
 
 @dataclass(frozen=True)
 class Claim:
     """A claim in our words, and its check; `kind` is the paper's, others' or ours.
 
-    `construction` explains why it cannot fail in this implementation; empty if it can.
-    `rule` explains the check to readers.
+    The paper makes it of the benchmarks `where`, by the runs of an `experiment`, in a
+    `statement` of that number; on others it is our question, unless not asked
+    `elsewhere`. `construction` explains why it cannot fail in this implementation;
+    empty if it can. `rule` explains the check to readers.
     """
 
     id: str
@@ -47,6 +58,10 @@ class Claim:
     kind: str = PAPER
     construction: str = ""
     options: Mapping[str, Any] = field(default_factory=dict)
+    statement: int | None = None
+    where: Sequence[str] = ()
+    experiment: str = "comparison"
+    elsewhere: bool = True
     rule: str = ""
 
 
@@ -59,8 +74,10 @@ def write_claims(
     outputs: Paths,
 ) -> None:
     """Write the verdict on each claim of a study, with its numbers."""
+    protocol = read_protocol(paper)
     claims = read_claims(Path(paper, "claims.yaml"), PaperPlan.of(plans[0]).stated)
-    findings = check_claims(read_evidence(scores, comparisons, rows, plans), claims)
+    evidence = read_evidence(scores, comparisons, rows, plans)
+    findings = check_claims(evidence, claims, read_print(paper, protocol))
     tables = build_verdicts_table(findings), build_claims_table(findings)
     write_tables(tables, outputs)
 
@@ -71,7 +88,9 @@ def write_time_claims(
     """Write the claims of the paper about computation time."""
     times = measure_times(read_fit_records(records).results, plans)
     claims = read_claims(Path(paper, "claims.yaml"))
-    findings = check_claims([Times(plan, times) for plan in plans], claims)
+    evidence = [Times(plan, times, PaperPlan.of(plan).printed) for plan in plans]
+    printed = read_print(paper, read_protocol(paper))
+    findings = check_claims(evidence, claims, printed)
     write_tables([build_time_claims_table(findings)], outputs)
 
 
@@ -80,14 +99,19 @@ def read_evidence(
 ) -> list[Evidence]:
     """Read the results of each benchmark: scores, comparisons, scores per sample."""
     read = zip(map(read_scores, scores), comparisons, rows, plans, strict=True)
-    return [
+    evidence = [
         Evidence(
             summarise(frame, plan, plan.rows),
             arrange_curves(frame, plan),
             read_comparisons(gains),
             SampleScores(by_row),
+            PaperPlan.of(plan).printed,
         )
         for frame, gains, by_row, plan in read
+    ]
+    return [
+        replace(each, others=[other for other in evidence if other is not each])
+        for each in evidence
     ]
 
 
@@ -113,95 +137,91 @@ def read_claims(path: PathLike, stated: Sequence[Any] = ()) -> list[Claim]:
 
 
 def check_claims(
-    evidence: Sequence[Evidence | Times], claims: Sequence[Claim]
+    evidence: Sequence[Evidence | Times], claims: Sequence[Claim], printed: Print
 ) -> pd.DataFrame:
     """Test every claim on every benchmark: those on time by times, others by scores.
 
     The frame has `CLAIM_COLUMNS`: the verdict by claim, then by benchmark, the numbers
-    behind it, or the missing data, and the rule that decided it.
+    behind it, or the missing data, what the paper prints, and the rule that decided.
+    Last of a claim are the paper's benchmarks of it that the study does not have.
     """
-    records = []
-    for claim, each in product(claims, evidence):
-        (apply, of_time), rule = CHECKS[claim.check], claim.rule
-        if of_time != isinstance(each, Times):
-            continue
-        try:
-            decision = apply(each, **claim.options)
-        except checks.NotTestable as missing:
-            decision = checks.Decision(UNTESTABLE, f"{sentence(str(missing))}.")
-        if claim.construction and decision.verdict != CONTRADICTED:
-            decision = decision._replace(verdict=BY_CONSTRUCTION)
-            rule = f"By construction: {claim.construction}."
-        record = {"claim": claim.id, "text": claim.text, "kind": claim.kind}
-        record |= {"benchmark": each.plan.title, "rule": rule}
-        records.append(record | decision._asdict())
+    of_time = any(isinstance(each, Times) for each in evidence)
+    records = [
+        {**_identity(claim, printed.protocol), **record}
+        for claim in claims
+        if evidence and CHECKS[claim.check].of_time == of_time
+        for record in _findings(claim, evidence, printed)
+    ]
     return pd.DataFrame(records, columns=list(CLAIM_COLUMNS))
 
 
-def build_verdicts_table(findings: pd.DataFrame) -> Table:
-    """Build the table ``claims-overview``: lines are claims, columns benchmarks."""
-    lines = []
-    for _, group in findings.groupby("claim", sort=False):
-        construction = group[group["verdict"] == BY_CONSTRUCTION]["rule"]
-        verdicts = (
-            Cell(DASH if verdict == UNTESTABLE else verdict, bold=verdict == SUPPORTED)
-            for verdict in group["verdict"]
-        )
-        claim = _claim_cell(group.iloc[0], "".join(construction[:1]))
-        lines.append(Line((claim, *verdicts)))
-    return Table(
-        "claims-overview",
-        "Claims, and verdicts on these data",
-        caption("paper", "claims-overview", counts=_counts(findings), terms=_TERMS),
-        columns=("Claim", *findings["benchmark"].unique()),
-        lines=tuple(lines),
-        data=findings[["claim", "text", "kind", "benchmark", "verdict"]],
-        prose=(0,),
-    )
+def _identity(claim: Claim, protocol: Protocol) -> dict[str, Any]:
+    texts = {"claim": claim.id, "text": claim.text, "where": ""}
+    texts["statement"] = "" if claim.statement is None else str(claim.statement)
+    if claim.where:
+        texts["where"] = protocol.title_of(claim.where)
+    return texts
 
 
-def _claim_cell(finding: Any, note: str) -> Cell:
-    kind = " (our question)" if finding.kind == OURS else ""
-    return Cell(finding.text + kind, note=note)
+def _findings(
+    claim: Claim, evidence: Sequence[Evidence | Times], printed: Print
+) -> Iterator[dict[str, Any]]:
+    for each in evidence:
+        if claim.elsewhere or each.printed in claim.where:
+            yield _finding(claim, each, printed.protocol) | _print(claim, each, printed)
+    protocol, ran = printed.protocol, {each.printed for each in evidence}
+    for name in claim.where:
+        if name not in ran:
+            record = {"benchmark": protocol.benchmarks[name]["short_title"]}
+            record |= {"kind": PAPER, "verdict": NOT_RUN, "rule": claim.rule}
+            record["numbers"] = f"{protocol.study} tests it."
+            yield record | _print_of(claim, name, printed)
 
 
-def _counts(findings: pd.DataFrame) -> str:
-    tally, verdicts = Counter(findings["verdict"]), (SUPPORTED, CONTRADICTED, TOO_FEW)
-    return ", ".join(f"{tally[verdict]} {verdict}" for verdict in verdicts)
+def _finding(
+    claim: Claim, evidence: Evidence | Times, protocol: Protocol
+) -> dict[str, Any]:
+    rule = claim.rule
+    try:
+        decision = CHECKS[claim.check].apply(evidence, **claim.options)
+    except NotTestable as missing:
+        decision = Decision(UNTESTABLE, f"{sentence(str(missing))}.")
+    if claim.construction and decision.verdict != CONTRADICTED:
+        decision = decision._replace(verdict=BY_CONSTRUCTION)
+        rule = f"By construction: {claim.construction}."
+    kind, lack = claim.kind, ""
+    if claim.where and evidence.printed not in claim.where:
+        kind = OURS
+    elif claim.where and (lack := _missing_tasks(claim, evidence, protocol)):
+        kind = OURS
+        decision = decision._replace(numbers=f"{decision.numbers} {lack}")
+    record = {"kind": kind, "benchmark": evidence.plan.title, "rule": rule}
+    return record | decision._asdict()
 
 
-def build_claims_table(findings: pd.DataFrame) -> Table:
-    """Build the table ``claims``: one line per claim and benchmark."""
-    lines, repeated = [], findings["rule"].duplicated()
-    for _, group in findings.groupby("claim", sort=False):
-        # One line if all benchmarks agree.
-        distinct = group.drop_duplicates(["verdict", "numbers"])
-        together = len(distinct) == 1 < len(group)
-        first = group.iloc[0]
-        claim = _claim_cell(first, "" if repeated[first.name] else first.rule)
-        for finding in (distinct if together else group).itertuples():
-            benchmark = Cell("all" if together else finding.benchmark)
-            verdict = Cell(finding.verdict, bold=finding.verdict == SUPPORTED)
-            cells = (claim, benchmark, verdict, Cell(finding.numbers))
-            lines.append(Line(cells, finding.claim))
-            claim = Cell("")
-    return Table(
-        "claims",
-        "The numbers behind each verdict",
-        caption("paper", "claims", terms=_TERMS),
-        columns=("Claim", "Benchmark", "Verdict", "Numbers"),
-        lines=tuple(lines),
-        data=findings,
-        text_columns=4,
-        prose=(0, 3),
-    )
+def _missing_tasks(claim: Claim, evidence: Evidence | Times, protocol: Protocol) -> str:
+    """Return the share of the paper's tasks that ran, if some did not."""
+    tasks, wanted = evidence.plan.tasks, protocol.tasks(str(evidence.printed))
+    if claim.experiment in protocol.curves["values"]:
+        tasks = _curve_tasks(claim.experiment, evidence.plan) or tasks
+        wanted = protocol.curve_tasks(str(evidence.printed))
+    if {*tasks} == {*wanted}:
+        return ""
+    n_ran = len({*tasks} & {*wanted})
+    return f"On {n_ran} of the paper's {len(wanted)} tasks; {protocol.study} runs all."
 
 
-def build_time_claims_table(findings: pd.DataFrame) -> Table:
-    """Build the table ``time-claims``: one line per claim on time and benchmark."""
-    return replace(
-        build_claims_table(findings),
-        name="time-claims",
-        title="Claims about computation time",
-        caption=caption("paper", "time-claims"),
-    )
+def _curve_tasks(parameter: str, plan: BenchmarkPlan) -> tuple[str, ...]:
+    curves = (curve for curve in plan.curves if curve.parameter == parameter)
+    return next((curve.tasks for curve in curves), ())
+
+
+def _print(claim: Claim, evidence: Evidence | Times, printed: Print) -> dict[str, str]:
+    if not claim.where or evidence.printed is None:
+        return {"print": "", "print_numbers": ""}
+    return _print_of(claim, evidence.printed, printed)
+
+
+def _print_of(claim: Claim, benchmark: str, printed: Print) -> dict[str, str]:
+    answer = ask_print(printed.of(benchmark), claim.check, claim.options)
+    return dict(zip(("print", "print_numbers"), answer, strict=True))

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from cdspp.core.yaml_files import read_yaml
+from cdspp.paper.protocol import read_protocol
 from cdspp.report.registry import DETAILS, TABLE, TIME_TABLE, Fold, Item, Maker, Part
 from cdspp.study.checks import run_faults
 from cdspp.study.model import Benchmark, Config, Setting, Study
@@ -129,7 +130,7 @@ class Paper(ReportPlugin):
                     continue
                 methods = entry.get("methods", variants[name]["methods"])
                 yield from run_faults(index, where, entry, methods)
-        names, seen = list(read_yaml(self.folder / "benchmarks.yaml")), set()
+        names, seen = list(read_protocol(self.folder).benchmarks), set()
         for where, entry in index.entries("benchmarks"):
             if (name := entry.get("printed")) is None:
                 continue

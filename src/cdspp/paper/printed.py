@@ -14,9 +14,9 @@ from cdspp.analysis.summary import Floats, Summary, mean_sd, n_present, read_sum
 from cdspp.analysis.verdicts import MIN_TRIALS, TOO_FEW
 from cdspp.core.names import AVERAGE, PathLike, Paths
 from cdspp.core.wording import DASH, counted, in_points, marks, percent, task_title
-from cdspp.core.yaml_files import read_yaml
 from cdspp.methods import option_defaults
 from cdspp.paper.plugin import PaperPlan
+from cdspp.paper.protocol import read_protocol
 from cdspp.report.tables.table import Cell, Line, Table, caption, write_tables
 from cdspp.stages.formats import SHIPPED, read_csv
 from cdspp.study.plan import Plans, Row
@@ -55,7 +55,7 @@ def write_printed(plans: Plans, scores: Paths, paper: PathLike, outputs: Paths) 
 
 def read_printed(folder: PathLike) -> Printed:
     """Read the printed cells of a folder."""
-    benchmarks = read_yaml(Path(folder, "benchmarks.yaml"))
+    benchmarks = read_protocol(folder).benchmarks
     path = Path(folder, "accuracy.csv")
     types = dict.fromkeys(("method", "setting", "benchmark", "task"), "str")
     types |= dict.fromkeys(("mean_percent", "std_percent"), "float64")

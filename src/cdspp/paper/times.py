@@ -10,8 +10,8 @@ import pandas as pd
 from cdspp.analysis.fit_records import read_fit_records
 from cdspp.core.names import MAIN, REFERENCE, PathLike, Paths
 from cdspp.core.wording import DASH, counted, marks
-from cdspp.core.yaml_files import read_yaml
 from cdspp.paper.plugin import PaperPlan
+from cdspp.paper.protocol import read_protocol
 from cdspp.report.tables.table import Cell, Line, Table, caption, write_tables
 from cdspp.stages.formats import SHIPPED, read_csv
 from cdspp.study.plan import BenchmarkPlan, Plans
@@ -33,7 +33,7 @@ def write_times(plans: Plans, records: Paths, paper: PathLike, outputs: Paths) -
 def paper_times(folder: PathLike, plans: Plans) -> dict[str, Mapping[str, float]]:
     """Return the printed seconds, by benchmark of ours and name of a method."""
     seconds = paper_seconds(Path(folder, "computation_time.csv"))
-    benchmarks = read_yaml(Path(folder, "benchmarks.yaml"))
+    benchmarks = read_protocol(folder).benchmarks
     names = ((plan.benchmark, PaperPlan.of(plan).printed) for plan in plans)
     return {key: seconds[benchmarks[name]["time"]] for key, name in names if name}
 
