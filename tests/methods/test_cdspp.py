@@ -126,10 +126,15 @@ def test_selection_over_all_classes_takes_the_overall_share() -> None:
     problem = toy_problem(unlabelled_per_class=25, spread=1.0)
     per_class = problem.fit(CDSPP(selection="class"))
     overall = problem.fit(CDSPP(selection="all"))
-    # In floating point 100 * (1 - 4 / 5) lies just below 20.
-    assert [entry.n_selected for entry in overall.history_] == [0, 20, 40, 60, 81]
+    assert [entry.n_selected for entry in overall.history_] == [0, 20, 40, 60, 80]
     second_iterations = (model.history_[1].confidence for model in (per_class, overall))
     assert not np.allclose(*second_iterations)
+
+
+def test_selection_over_all_accepts_a_number_of_iterations_in_eight_bits() -> None:
+    problem = toy_problem(unlabelled_per_class=50)
+    overall = problem.fit(CDSPP(selection="all", max_iter=np.int8(5)))
+    assert [entry.n_selected for entry in overall.history_] == [0, 40, 80, 120, 160]
 
 
 def test_the_final_fit_adds_a_round_on_all_pseudo_labels() -> None:

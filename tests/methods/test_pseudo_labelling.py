@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import math
+from fractions import Fraction
+
 import numpy as np
 import pytest
 from support.literal_formulas import literal_selection
 
 from cdspp.methods.base import Iteration
 from cdspp.methods.shared.common_subspace import (
-    select_confident,
+    select_by_class,
+    select_over_all,
     selective_pseudo_labelling,
 )
 
@@ -19,7 +23,7 @@ def test_every_size_and_share_selects_as_the_scalar_rule_says(iterations: int) -
     for m in range(1, 201):
         confidences = rng.random(m)
         for k in range(1, iterations + 1):
-            found = select_confident(np.zeros(m, int), confidences, k / iterations)
+            found = select_by_class(np.zeros(m, int), confidences, k / iterations)
             assert found.tolist() == literal_selection(confidences, k / iterations)
 
 
@@ -28,7 +32,7 @@ def test_the_threshold_is_evaluated_in_floating_point() -> None:
     differing = 0
     for m in range(1, 200):
         exact = m - min(m - 1, m * (5 - 4) // 5)
-        taken = select_confident(np.zeros(m, dtype=np.intp), confidences[:m], 4 / 5)
+        taken = select_by_class(np.zeros(m, dtype=np.intp), confidences[:m], 4 / 5)
         differing += len(taken) != exact
     assert differing == 39
 
@@ -36,18 +40,12 @@ def test_the_threshold_is_evaluated_in_floating_point() -> None:
 def test_each_predicted_class_is_thresholded_on_its_own() -> None:
     rng = np.random.default_rng(0)
     prediction, confidence = rng.integers(0, 4, 50), rng.random(50)
-    found = select_confident(prediction, confidence, 0.4)
+    found = select_by_class(prediction, confidence, 0.4)
     expected: list[int] = []
     for code in range(4):
         members = np.flatnonzero(prediction == code)
         expected += members[literal_selection(confidence[members], 0.4)].tolist()
     assert found.tolist() == sorted(expected)
-
-
-def test_over_all_classes_one_threshold_serves_everyone() -> None:
-    prediction, confidence = np.array([0, 0, 1, 1]), np.array([0.9, 0.8, 0.4, 0.3])
-    found = select_confident(prediction, confidence, 0.5, per_class=False)
-    assert found.tolist() == [0, 1]
 
 
 @pytest.mark.parametrize(
@@ -65,8 +63,58 @@ def test_the_choice_of_a_few_samples_is_known(
     prediction: list[int], confidence: list[float], share: float, selected: list[int]
 ) -> None:
     codes = np.array(prediction, dtype=np.intp)
-    found = select_confident(codes, np.array(confidence), share)
+    found = select_by_class(codes, np.array(confidence), share)
     assert found.tolist() == selected
+
+
+# Numbers of unlabelled rows, iterations k, and T: 83 * (2 + ... + 8 + 10 + 15) = 4980.
+OVER_ALL = [
+    (n, k, max_iter)
+    for n in range(1, 84)
+    for max_iter in (*range(2, 9), 10, 15)
+    for k in range(1, max_iter + 1)
+]
+
+
+def size_over_all(n: int, k: int, max_iter: int) -> int:
+    """Return k / T of n rows by exact arithmetic, rounded up."""
+    return math.ceil(n * Fraction(k, max_iter))
+
+
+def test_over_all_the_size_is_the_share_rounded_up() -> None:
+    assert len(OVER_ALL) == 4980
+    confidences = [np.random.default_rng(n).permutation(n) / n for n in range(84)]
+    differing = [
+        (n, k, max_iter)
+        for n, k, max_iter in OVER_ALL
+        if len(select_over_all(confidences[n], k, max_iter))
+        != size_over_all(n, k, max_iter)
+    ]
+    assert differing == []
+
+
+def test_over_all_every_row_tied_at_the_threshold_is_taken_in_any_order() -> None:
+    rng = np.random.default_rng(0)
+    for n, k, max_iter in OVER_ALL:
+        confidence, order = rng.integers(0, 8, n) / 8, rng.permutation(n)
+        found = select_over_all(confidence, k, max_iter)
+        descending = sorted(confidence, reverse=True)
+        threshold = descending[size_over_all(n, k, max_iter) - 1]
+        assert found.tolist() == np.flatnonzero(confidence >= threshold).tolist()
+        in_order = order[select_over_all(confidence[order], k, max_iter)]
+        assert sorted(in_order) == found.tolist()
+
+
+def test_over_all_the_labels_of_eighty_rows_grow_by_sixteen() -> None:
+    confidence = np.random.default_rng(0).permutation(80) / 80
+
+    def fit_predict(selected: np.ndarray, codes: np.ndarray) -> Iteration:
+        return Iteration(0, np.arange(80) % 3, confidence)
+
+    iterations = selective_pseudo_labelling(
+        fit_predict, 5, per_class=False, final_fit=True
+    )
+    assert [entry.n_selected for entry in iterations] == [0, 16, 32, 48, 64, 80]
 
 
 class Recorder:

@@ -194,9 +194,11 @@ class CDSPPSup(SubspaceRecogniser):
                 kept = one_or_list(projection.sources), projection.target
             return Iteration(1, prediction, confidence, projections=kept)
 
-        per_class = self.selection == "class"
         iterations = selective_pseudo_labelling(
-            fit_predict, self.max_iter, per_class=per_class, final_fit=self.final_fit
+            fit_predict,
+            int(self.max_iter),
+            per_class=self.selection == "class",
+            final_fit=self.final_fit,
         )
         self.projection_source_ = one_or_list(projection.sources)
         return iterations
@@ -256,7 +258,10 @@ class CDSPP(CDSPPSup):
         Number of iterations T, on which the shares depend.
     selection : {"class", "all"}, default="class"
         Whether to take the share from each predicted class, as the released code does,
-        or from all rows, as the paper's text says; rounding may add a row.
+        or from all unlabelled rows, as the paper's text says. A fraction of a row,
+        which the paper does not mention, is rounded up. For some sizes of a class, the
+        floating-point arithmetic of the released code adds a row. Rows tied at the
+        threshold are all taken.
     final_fit : bool, default=False
         Whether to fit once more on all pseudo-labels: T + 1 fits, as in Algorithm 2 of
         the paper. The released code reports iteration T, which precedes that fit.

@@ -251,29 +251,41 @@ class SubspaceRecogniser(SubspaceMethod, base.ConfidentClassifier):
         return self._recogniser.probabilities(Z)
 
 
-def select_confident(
-    prediction: Int, confidence: Float, share: float, *, per_class: bool = True
-) -> Int:
-    """Return the indices of the most confident samples, ascending.
+def select_by_class(prediction: Int, confidence: Float, share: float) -> Int:
+    """Return the indices of the most confident samples of each class, ascending.
 
-    From the m samples of each predicted class (the released code), or from all samples
-    (the paper's text), ``m * share`` are taken, rounded up and at least one, and more
-    for ties or if ``m * (1 - share)`` is rounded to just below a whole number.
+    As in the released code, ``m * share`` of the m samples of a predicted class are
+    taken, rounded up and at least one, and more for ties or if ``m * (1 - share)`` is
+    rounded to just below a whole number.
 
     >>> import numpy as np
-    >>> select_confident(np.array([0, 0, 1]), np.array([0.9, 0.6, 0.5]), 0.5)
+    >>> select_by_class(np.array([0, 0, 1]), np.array([0.9, 0.6, 0.5]), 0.5)
     array([0, 2])
     """
-    groups = prediction if per_class else np.zeros_like(prediction)
     chosen = np.zeros(len(prediction), dtype=bool)
-    for group in np.unique(groups):
-        members = np.flatnonzero(groups == group)
+    for code in np.unique(prediction):
+        members = np.flatnonzero(prediction == code)
         ascending, m = np.sort(confidence[members]), len(members)
         # Floating point on purpose: for some sizes, the integer quotient selects other
         # samples than the authors' code.
         threshold = ascending[min(m - 1, int(np.floor(m * (1.0 - share))))]
         chosen[members[confidence[members] >= threshold]] = True
     return np.flatnonzero(chosen)
+
+
+def select_over_all(confidence: Float, iteration: int, max_iter: int) -> Int:
+    """Return the indices of the most confident of all samples, ascending.
+
+    As in the paper's text, ``n * iteration / max_iter`` of n samples are taken, exactly
+    and rounded up, and more for ties only.
+
+    >>> import numpy as np
+    >>> select_over_all(np.array([0.9, 0.6, 0.5]), 1, 2)
+    array([0, 1])
+    """
+    n_left_out = len(confidence) * (max_iter - iteration) // max_iter
+    threshold = np.sort(confidence)[n_left_out]
+    return np.flatnonzero(confidence >= threshold)
 
 
 def selective_pseudo_labelling(
@@ -285,11 +297,12 @@ def selective_pseudo_labelling(
 ) -> list[Iteration]:
     """Run `max_iter` iterations; the last one is the result.
 
-    Iteration k + 1 uses the share ``k / max_iter`` of confident predictions, selected
-    anew each time: ``fit_predict(selected, codes)`` fits with `codes` as the labels of
-    the unlabelled rows `selected`, and predicts all unlabelled rows. Without unlabelled
-    rows there is one iteration. With `final_fit`, another fit on all pseudo-labels
-    follows (Wang and Breckon, AAAI 2020, see `SharedColumnsPlus`).
+    Iteration k + 1 uses the share ``k / max_iter`` of confident predictions, of each
+    class or over all, selected anew each time: ``fit_predict(selected, codes)`` fits
+    with `codes` as the labels of the unlabelled rows `selected`, and predicts all
+    unlabelled rows. Without unlabelled rows there is one iteration. With `final_fit`,
+    another fit on all pseudo-labels follows (Wang and Breckon, AAAI 2020, see
+    `SharedColumnsPlus`).
     """
     iterations: list[Iteration] = []
     selected = codes = np.empty(0, dtype=np.intp)
@@ -303,9 +316,10 @@ def selective_pseudo_labelling(
                 "Selective pseudo-labelling needs confidences, but the classifier has "
                 "none. Use one with predict_proba or decision_function."
             )
-        share = iteration / max_iter
-        selected = select_confident(
-            entry.prediction, entry.confidence, share, per_class=per_class
-        )
+        if per_class:
+            share = iteration / max_iter
+            selected = select_by_class(entry.prediction, entry.confidence, share)
+        else:
+            selected = select_over_all(entry.confidence, iteration, max_iter)
         codes = entry.prediction[selected]
     return iterations
