@@ -198,8 +198,10 @@ def ask_print(
 
     Both are empty where the paper draws a curve, or prints no number.
     """
+    if check not in PRINT_CHECKS:
+        return SILENT, ""
     try:
         supports, numbers = PRINT_CHECKS[check](printed, **options)
-    except (KeyError, NotPrinted):
+    except NotPrinted:
         return SILENT, ""
     return (SUPPORTS if supports else CONTRADICTS), numbers
