@@ -154,7 +154,7 @@ def _largest_gain(
 
 def _settles(printed: Print, method: str, iteration: int) -> Answer:
     subspace = printed.protocol.subspace
-    if printed.benchmark != subspace["benchmark"]:
+    if printed.benchmark not in subspace["benchmarks"]:
         raise NotPrinted
     values = subspace["accuracy"]
     place = iteration - 1
