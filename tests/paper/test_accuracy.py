@@ -20,6 +20,7 @@ from cdspp.paper.printed import (
     printed_verdict,
     read_printed,
 )
+from cdspp.paper.protocol import read_protocol
 
 MRC_TASKS = ("en_sp", "fr_sp", "gr_sp", "it_sp")
 
@@ -116,8 +117,7 @@ def test_every_task_is_one_of_the_data_set_and_has_its_own_cells(
     printed: Printed, paper: Path
 ) -> None:
     catalogue = load_catalogue(paper.parent / "datasets.yaml")
-    entries = yaml.safe_load((paper / "benchmarks.yaml").read_text())
-    for name, entry in entries.items():
+    for name, entry in read_protocol(paper).benchmarks.items():
         tasks = set(entry["tasks"].values())
         named = {part for task in tasks - {"average"} for part in task.split("_")}
         assert named <= set(catalogue[entry["dataset"]]["class_sizes"])

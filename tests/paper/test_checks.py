@@ -7,11 +7,12 @@ from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 
+import numpy as np
 import pytest
 from support.claim_data import LUCK, Check, check_of, curve_of, evidence, times
 
-from cdspp.analysis.verdicts import TOO_FEW
-from cdspp.paper.checks import (
+from cdspp.analysis.verdicts import TOO_FEW, UNDECIDED
+from cdspp.paper.evidence import (
     CONTRADICTED,
     SUPPORTED,
     Evidence,
@@ -26,7 +27,7 @@ FLAT = check_of("flat", method="cdspp", parameter="alpha", low=10, high=100)
 RISING = check_of("trend", method="cdspp", parameter="labels")
 GAIN = check_of("trend", method="cdspp", parameter="labels", rival="svm-t")
 RIVALS = ("dama", "cdls", "stn", "ssan")
-CHEAPEST = check_of("cheapest", method="cdspp", rivals=RIVALS)
+CHEAPEST = check_of("cheaper", method="cdspp", rival=RIVALS)
 
 
 def along(parameter: str, levels: Mapping[float, float], **others: float) -> Evidence:
@@ -39,7 +40,7 @@ def along(parameter: str, levels: Mapping[float, float], **others: float) -> Evi
     [
         (5, True, False, SUPPORTED),
         (5, False, True, CONTRADICTED),
-        (5, False, False, TOO_FEW),
+        (5, False, False, UNDECIDED),
         (4, True, False, TOO_FEW),
         (4, False, True, TOO_FEW),
     ],
@@ -61,7 +62,7 @@ def test_a_method_is_superior_where_the_interval_lies_above_zero() -> None:
 def test_an_interval_that_includes_zero_settles_nothing() -> None:
     values = {"cdspp": 0.8 + LUCK, "svm-t": 0.8}
     verdict, numbers = SUPERIOR(evidence(values))
-    assert verdict == TOO_FEW
+    assert verdict == UNDECIDED
     assert ": a gain of 0.5 points (95 % interval −" in numbers
 
 
@@ -112,12 +113,109 @@ def test_a_method_is_the_best_where_it_beats_the_best_complete_row() -> None:
     )
 
 
-@pytest.mark.parametrize(("best", "word"), [(0.8, TOO_FEW), (0.9, CONTRADICTED)])
+@pytest.mark.parametrize(("best", "word"), [(0.8, UNDECIDED), (0.9, CONTRADICTED)])
 def test_a_method_that_another_equals_or_beats_is_not_the_best(
     best: float, word: str
 ) -> None:
     values = {"cdls": 0.5, "ddacl": best, "cdspp": 0.8 + LUCK}
     assert BEST(evidence(values)).verdict == word
+
+
+PAIR = {"method": "cdspp", "rival": "svm-t"}
+
+
+def test_a_gain_may_have_to_be_large() -> None:
+    known = evidence({"cdspp": 0.8 + LUCK / 10, "svm-t": 0.76, "dama": 0.7})
+    assert check_of("superior", **PAIR, least=3)(known).verdict == SUPPORTED
+    assert check_of("superior", **PAIR, least=5)(known).verdict == CONTRADICTED
+    both = check_of("superior", method=["cdspp", "dama"], rival="svm-t")
+    verdict, numbers = both(known)
+    assert verdict == CONTRADICTED
+    assert "CDSPP 80.1 %" in numbers
+    assert "DAMA 70.0 %" in numbers
+
+
+@pytest.mark.parametrize(
+    ("level", "word"), [(0.78, SUPPORTED), (0.7, CONTRADICTED), (0.8, UNDECIDED)]
+)
+def test_a_gain_within_a_range_is_inside_with_its_interval(
+    level: float, word: str
+) -> None:
+    known = evidence({"cdspp": 0.8 + LUCK / 2, "svm-t": level})
+    assert check_of("within", **PAIR, low=0, high=5)(known).verdict == word
+
+
+@pytest.mark.parametrize(
+    ("level", "word"), [(0.82, SUPPORTED), (0.78, CONTRADICTED), (0.8, UNDECIDED)]
+)
+def test_no_better_is_worse_or_equal_within_a_point(level: float, word: str) -> None:
+    known = evidence({"cdspp": 0.8 + LUCK, "svm-t": level})
+    assert check_of("no-better", **PAIR)(known).verdict == word
+
+
+def test_equal_accuracies_are_no_better() -> None:
+    known = evidence({"cdspp": 0.8 + LUCK / 10, "svm-t": 0.8 + LUCK / 10})
+    assert check_of("no-better", **PAIR)(known).verdict == SUPPORTED
+
+
+def test_a_method_is_best_on_a_share_of_the_tasks() -> None:
+    values = {"cdspp": [[0.8] * 5, [0.6] * 5], "dama": 0.7, "cdspp-pca": 0.9}
+    half = check_of("best-on-tasks", method="cdspp", share=0.5, apart=["cdspp-pca"])
+    verdict, numbers = half(evidence(values))
+    assert (verdict, numbers) == (
+        SUPPORTED,
+        "CDSPP has the highest mean of 2 rows on 1 of 2 tasks, 5 trials.",
+    )
+    most = check_of("best-on-tasks", method="cdspp", share=0.51, apart=["cdspp-pca"])
+    assert most(evidence(values)).verdict == CONTRADICTED
+    with pytest.raises(NotTestable, match="CDSPP or all other rows"):
+        half(evidence({"cdspp": 0.8}))
+
+
+def test_accuracy_varies_where_most_methods_do() -> None:
+    known = {"cdspp": 0.8 + 2 * LUCK, "dama": 0.7 + 2 * LUCK, "svm-t": 0.6}
+    verdict, numbers = check_of("varied")(evidence(known))
+    assert verdict == SUPPORTED
+    assert numbers.endswith(
+        "from 0.0 points (SVM_t) to 2.2 (CDSPP); above 1.0 for 2 of 3 methods."
+    )
+    assert check_of("varied")(evidence({"cdspp": 0.8})).verdict == CONTRADICTED
+
+
+def test_a_gain_is_the_largest_of_several_benchmarks() -> None:
+    largest = check_of("largest-gain", **PAIR, over=["mrc"])
+    ours = evidence({"cdspp": 0.8 + LUCK / 10, "svm-t": 0.7})
+    other = replace(evidence({"cdspp": 0.8 + LUCK / 10, "svm-t": 0.75}), printed="mrc")
+    texts = replace(other.plan, title="Texts")
+    other = replace(other, summary=replace(other.summary, plan=texts))
+    both = replace(ours, others=[other])
+    verdict, numbers = largest(both)
+    assert (verdict, numbers) == (SUPPORTED, "Gains: Digits +10.1, Texts +5.1 points.")
+    smaller = replace(other, printed=None, others=[replace(ours, printed="mrc")])
+    assert largest(smaller).verdict == CONTRADICTED
+    with pytest.raises(NotTestable, match="compare with"):
+        largest(ours)
+
+
+def by_iteration(*levels: float) -> Evidence:
+    """Return the evidence of CDSPP with these accuracies by iteration."""
+    known = evidence({"cdspp": levels[-1]})
+    values = np.array(levels) + LUCK[:, None] / 10
+    values = np.broadcast_to(values, (1, 2, *values.shape))
+    steps = np.arange(1, len(levels) + 1)
+    summary = replace(known.summary, iterations=steps, by_iteration=values)
+    return replace(known, summary=summary)
+
+
+def test_accuracy_settles_where_it_rises_and_then_stays() -> None:
+    settles = check_of("settles", method="cdspp", iteration=3)
+    verdict, numbers = settles(by_iteration(0.7, 0.76, 0.79, 0.785, 0.79))
+    assert verdict == SUPPORTED
+    assert numbers.startswith("CDSPP by iteration: 70.0, 76.1, 79.0")
+    assert settles(by_iteration(0.7, 0.76, 0.79, 0.82)).verdict == CONTRADICTED
+    assert settles(by_iteration(0.79, 0.76, 0.70, 0.70)).verdict == CONTRADICTED
+    with pytest.raises(NotTestable, match="no iteration 3"):
+        settles(by_iteration(0.7, 0.8))
 
 
 def test_means_within_a_point_are_flat_whatever_lies_outside_the_range() -> None:
@@ -149,7 +247,8 @@ def test_three_trials_settle_nothing_along_a_curve() -> None:
 
 def test_the_range_may_start_at_the_number_of_classes() -> None:
     known = along("n_components", {2: 0.3, 9: 0.7, 10: 0.8, 20: 0.8})
-    verdict, numbers = check_of("flat", method="cdspp", parameter="n_components")(known)
+    check = check_of("flat", method="cdspp", parameter="n_components", low="classes")
+    verdict, numbers = check(known)
     assert verdict == SUPPORTED
     assert "for d = 10, 20: 0.0 points apart" in numbers
 
@@ -172,7 +271,7 @@ def test_an_accuracy_that_falls_in_place_of_rising_is_contradicted() -> None:
 
 def test_an_accuracy_that_ends_where_it_begins_leaves_it_open() -> None:
     known = along("labels", {1: 0.5, 3: 0.7, 5: 0.5})
-    assert RISING(known).verdict == TOO_FEW
+    assert RISING(known).verdict == UNDECIDED
 
 
 def test_a_gain_over_a_rival_may_fall() -> None:
@@ -184,6 +283,86 @@ def test_a_gain_over_a_rival_may_fall() -> None:
         "steps, 2 tasks, 5 trials.",
     )
     assert GAIN(known).verdict == CONTRADICTED
+
+
+def test_all_methods_along_a_curve_may_have_to_rise() -> None:
+    rising = check_of("trend", parameter="labels")
+    known = along("labels", {1: 0.5, 5: 0.6})
+    assert rising(known).verdict == SUPPORTED
+    known = along("labels", {1: 0.5, 5: 0.6}, svm_t=0.5)
+    assert rising(known) == (
+        UNDECIDED,
+        "Change from labels per class = 1 to 5: CDSPP +10.0, SVM_t +0.0 points; "
+        "2 tasks, 5 trials.",
+    )
+
+
+def test_a_trend_may_have_a_range_and_a_least_change() -> None:
+    known = along("n_components", {2: 0.3, 6: 0.7, 10: 0.8, 20: 0.1})
+    below = check_of(
+        "trend", method="cdspp", parameter="n_components", high="classes", least=3
+    )
+    verdict, numbers = below(known)
+    assert verdict == SUPPORTED
+    assert "30.5 % at d = 2, 80.5 % at 10;" in numbers
+    little = along("n_components", {2: 0.79, 10: 0.8})
+    assert below(little).verdict == CONTRADICTED
+
+
+def test_a_gain_may_be_over_the_average_of_the_other_methods() -> None:
+    over = check_of(
+        "trend", method="cdspp", parameter="labels", rival="others", rises=False
+    )
+    known = along("labels", {1: 0.6, 5: 0.55}, dama=0.5, cdls=0.4, svm_t=0.9)
+    verdict, numbers = over(known)
+    assert verdict == SUPPORTED
+    assert numbers.startswith(
+        "Gain of CDSPP over the average of 2 others: 15.0 points at labels per "
+    )
+    with pytest.raises(NotTestable, match="no other method"):
+        over(along("labels", {1: 0.6, 5: 0.55}, svm_t=0.9))
+
+
+def test_a_curve_peaks_in_a_range_where_its_best_value_does() -> None:
+    peak = check_of("peak", method="cdspp", parameter="alpha", low=10, high=100)
+    verdict, numbers = peak(along("alpha", {1: 0.5, 10: 0.6, 100: 0.7, 1000: 0.6}))
+    assert verdict == SUPPORTED
+    assert numbers.startswith(
+        "CDSPP: best 70.5 % at alpha = 100, and outside the range 60.5 % at alpha = "
+    )
+    assert peak(along("alpha", {1: 0.8, 10: 0.6})).verdict == CONTRADICTED
+    assert peak(along("alpha", {1: 0.6, 10: 0.6})).verdict == UNDECIDED
+    for levels in ({10: 0.6, 100: 0.6}, {0.1: 0.5, 1: 0.6}):
+        with pytest.raises(NotTestable, match="side the range from 10 to 100"):
+            peak(along("alpha", levels))
+
+
+def test_a_method_is_best_along_a_curve_where_it_is_at_every_value() -> None:
+    best = check_of("along", method="cdspp", parameter="labels")
+    known = along("labels", {1: 0.6, 5: 0.7, 9: 0.5}, dama=0.55, svm_t=0.9)
+    assert best(known).verdict == CONTRADICTED
+    verdict, numbers = partial(best, high=5)(known)
+    assert (verdict, numbers) == (
+        SUPPORTED,
+        "At labels per class = 1: CDSPP +5.0 over DAMA; 5: CDSPP +15.0 over DAMA "
+        "points; 2 tasks, 5 trials.",
+    )
+    other = check_of(
+        "along", method=["dama", "svm-t"], parameter="labels", rival="cdspp", low=9
+    )
+    assert other(known).verdict == SUPPORTED
+    with pytest.raises(NotTestable, match="no value from 20"):
+        partial(best, low=20)(known)
+
+
+def test_methods_may_differ_less_at_the_end_of_a_curve() -> None:
+    shrinks = check_of("spread", parameter="labels", rises=False)
+    nearer = along("labels", {1: 0.9, 5: 0.6}, dama=0.5, cdls=0.55)
+    assert shrinks(nearer).verdict == SUPPORTED
+    farther = along("labels", {1: 0.6, 5: 0.9}, dama=0.5, cdls=0.55)
+    assert shrinks(farther).verdict == CONTRADICTED
+    with pytest.raises(NotTestable, match="fewer than three methods"):
+        shrinks(along("labels", {1: 0.9, 5: 0.6}, dama=0.5, svm_t=0.5))
 
 
 def test_values_that_a_task_lacks_and_trials_that_a_value_lacks_are_left_out() -> None:
@@ -215,6 +394,24 @@ def test_cheaper_rivals_are_named() -> None:
     assert CHEAPEST(times(seconds)) == (CONTRADICTED, numbers)
 
 
+def test_several_methods_may_have_to_be_cheaper_than_several() -> None:
+    check = check_of("cheaper", method=["dama", "cdls"], rival=["stn", "ssan"])
+    seconds = {"dama": 5.0, "cdls": 35.0, "stn": 70.0, "ssan": 350.0}
+    assert check(times(seconds)) == (
+        SUPPORTED,
+        "Most expensive of 2 methods CDLS 35 s; cheapest and most expensive of 2 "
+        "rivals: STN (2 ×), SSAN (10 ×); 5 trials.",
+    )
+    assert check(times(seconds | {"stn": 10.0})).verdict == CONTRADICTED
+
+
+def test_a_method_that_has_a_time_is_not_unfinished() -> None:
+    check = check_of("unfinished", method="shfa")
+    assert check(times({"shfa": 5.0})) == (CONTRADICTED, "SHFA 5 s.")
+    with pytest.raises(NotTestable, match="SHFA does not run on Digits"):
+        check(times({"dama": 5.0}))
+
+
 def test_the_seconds_of_four_trials_settle_nothing() -> None:
     verdict, numbers = CHEAPEST(times({"dama": 5.0, "cdspp": 1.0}, trials=4))
     assert verdict == TOO_FEW
@@ -237,7 +434,7 @@ NO_TRIAL = [math.nan] * 5
 @pytest.mark.parametrize(
     ("check", "known", "message"),
     [
-        (SUPERIOR, evidence({"cdspp": 0.8}), "svm-t .*run.*study"),
+        (SUPERIOR, evidence({"cdspp": 0.8}), "SVM_t .*run.*study"),
         (
             SUPERIOR,
             evidence({"cdspp": 0.8, "svm-t": 0.7}, shortened=["cdspp"]),
@@ -253,7 +450,7 @@ NO_TRIAL = [math.nan] * 5
             evidence({"svm-t": 0.5, "cdspp": 0.8}),
             "row.* CDSPP",
         ),
-        (BEST, evidence({"cdls": 0.5}), "cdspp.*run"),
+        (BEST, evidence({"cdls": 0.5}), "CDSPP.*run"),
         (
             BEST,
             evidence({"cdls": 0.5, "cdspp": [0.8, 0.8, 0.8, 0.8, math.nan]}),
@@ -266,14 +463,14 @@ NO_TRIAL = [math.nan] * 5
         (
             GAIN,
             along("labels", {1: 0.5, 3: 0.6}),
-            "svm-t .*along.*curve",
+            "SVM_t .*along.*curve",
         ),
-        (GAIN, along("labels", {1: 0.5}, svm_t=0.4), "fewer.*values"),
+        (GAIN, along("labels", {1: 0.5}, svm_t=0.4), "has 1 value"),
         (CHEAPEST, times({"dama": 5.0}), "timed.*tasks"),
         (
             CHEAPEST,
             times({"dama": 5.0, "cdspp": math.nan}),
-            "cdspp.*timed",
+            "CDSPP.*timed",
         ),
         (
             CHEAPEST,

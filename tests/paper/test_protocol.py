@@ -189,9 +189,9 @@ def test_both_directions_of_a_data_set_have_its_name() -> None:
     protocol = read_protocol(PAPER)
     directions = ["office-home-vgg16-resnet50", "office-home-resnet50-vgg16"]
     assert protocol.title_of(directions) == "Office-Home"
-    assert protocol.title_of(directions[:1]) == "Office-Home, VGG16 to ResNet50"
+    assert protocol.title_of(directions[:1]) == "Office-Home (VGG16 to ResNet50)"
     assert (
         protocol.title_of(["mrc", "nus-imagenet"])
-        == "Multilingual Reuters; NUS-ImageNet"
+        == "Multilingual Reuters, NUS-ImageNet"
     )
     assert protocol.title_of(list(protocol.benchmarks)) == "all data sets"

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from support.claim_data import Check, check_of, evidence
 
-from cdspp.analysis.verdicts import TOO_FEW
-from cdspp.paper.checks import CONTRADICTED, SUPPORTED, Evidence, NotTestable
+from cdspp.analysis.verdicts import TOO_FEW, UNDECIDED
+from cdspp.paper.evidence import CONTRADICTED, SUPPORTED, Evidence, NotTestable
 
 # Five trials; a difference of SHAKY trials has a standard error of 2.5 points.
 FLAT = np.zeros(5)
@@ -58,7 +58,7 @@ def test_a_source_that_hurts_or_makes_no_difference_contradicts_transfer(
 def test_what_the_trials_leave_undecided_does_not_settle_transfer() -> None:
     rows = {"cdspp": FLAT + 0.8, "target-only": 0.8 + SHAKY}
     verdict, numbers = TRANSFER(evidence(rows))
-    assert verdict == TOO_FEW
+    assert verdict == UNDECIDED
     assert "undecided" in numbers
 
 
@@ -102,7 +102,7 @@ def test_class_noise_is_confirmed_where_most_methods_do_as_well_with_it() -> Non
 def test_where_half_of_the_methods_are_undecided_class_noise_is_not_settled() -> None:
     rows = methods(NOISE, dama=SHAKY, cdspp=0.0)
     verdict, numbers = NOISE_DOES(evidence(rows))
-    assert verdict == TOO_FEW
+    assert verdict == UNDECIDED
     assert "; equal: 1;" in numbers
 
 
@@ -130,7 +130,7 @@ def test_without_a_source_the_gain_over_the_baseline_is_told_by_method() -> None
 
 def test_what_is_open_does_not_say_that_all_is_there_without_a_source() -> None:
     known = evidence(methods(ALONE, cdspp=SHAKY))
-    assert WITHOUT_SOURCE(known).verdict == TOO_FEW
+    assert WITHOUT_SOURCE(known).verdict == UNDECIDED
 
 
 def test_target_only_is_the_reference_without_a_source() -> None:
@@ -216,14 +216,14 @@ def test_noise_transfers_where_most_methods_do_better_with_it() -> None:
         "TIT +0.0; significantly better: 2 of 3.",
     )
     half = in_states(dama=(0.8, 0.7), tit=(0.7, 0.7))
-    assert OVER_NONE(evidence(half)).verdict == TOO_FEW
+    assert OVER_NONE(evidence(half)).verdict == UNDECIDED
 
 
 def test_noise_does_not_transfer_where_no_method_does_better_with_it() -> None:
     rows = in_states(dama=(0.7, 0.7), pa=(0.6, 0.7), tit=(0.7 + SHAKY, 0.7))
     assert OVER_NONE(evidence(rows)).verdict == CONTRADICTED
     open_ = in_states(dama=(0.7 + SHAKY, 0.7), pa=(0.6, 0.7))
-    assert OVER_NONE(evidence(open_)).verdict == TOO_FEW
+    assert OVER_NONE(evidence(open_)).verdict == UNDECIDED
 
 
 def test_a_gain_with_noise_may_be_over_a_method() -> None:

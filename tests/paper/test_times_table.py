@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from support.report_data import make_plan
+from support.report_data import RESOURCES, make_plan
 from support.score_data import NAN, Cells, as_results
 
 from cdspp.paper.times import build_times_table, measure_times, paper_times
@@ -54,14 +55,15 @@ def test_printed_seconds_stand_beside_those_of_the_benchmark_that_has_them(
     tmp_path: Path,
 ) -> None:
     plan = make_plan(
-        methods=("shfa", "dama", "cdspp"), paper={"printed": "office-home-a"}
+        methods=("shfa", "dama", "cdspp"),
+        paper={"printed": "office-home-vgg16-resnet50"},
     )
     other = make_plan(benchmark="docs", methods=("cdspp",))
     (tmp_path / "computation_time.csv").write_text(
         "method,benchmark,seconds_all_tasks\n"
         "DAMA,office-home,500\nSHFA,office-home,Inf\nCDSPP,office-home,250\n"
     )
-    (tmp_path / "benchmarks.yaml").write_text("office-home-a: {time: office-home}\n")
+    shutil.copy(RESOURCES / "paper/protocol.yaml", tmp_path)
     paper = paper_times(tmp_path, [plan, other])
     table = build_times_table(measure_times(as_results({}), [plan, other], paper))
     assert table.columns == ("Method", "Digits, s", "Digits, paper, s", "Docs, s")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -13,7 +14,9 @@ from support.score_data import Cells, TrialSets, as_frame, as_results
 from cdspp.analysis.source_help import compare_with_rivals
 from cdspp.analysis.summary import CurveScores, summarise
 from cdspp.core.names import ALONE, MAIN
-from cdspp.paper.checks import CHECKS, Decision, Evidence, Times
+from cdspp.methods import method_class
+from cdspp.paper.checks import CHECKS
+from cdspp.paper.evidence import Decision, Evidence, Times
 from cdspp.paper.times import measure_times
 from cdspp.study.model import CurveValue
 from cdspp.study.plan import CurvePlan, Row
@@ -102,7 +105,13 @@ def curve_of(
         methods=keys,
         states={},
         tasks=TASKS,
-        rows=tuple(Row(key, METHODS[key][0], "main", key, len(LUCK)) for key in keys),
+        rows=tuple(
+            replace(
+                Row(key, METHODS[key][0], "main", key, len(LUCK)),
+                supervised=method_class(key).supervised,
+            )
+            for key in keys
+        ),
         values=tuple(CurveValue(v, f"{parameter}-{v:g}", TASKS) for v in levels),
         dropped=(),
         n_trials=len(LUCK),

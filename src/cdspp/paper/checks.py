@@ -227,7 +227,7 @@ def settles(evidence: Evidence, method: str, iteration: int) -> Decision:
             opposite=not stays or rise.high < -ZERO,
         ),
         f"{row.display_name} by iteration: {', '.join(map(in_points, means))} %; up to "
-        f"the {iteration}th a gain of {answers.interval_text(rise)}, "
+        f"iteration {iteration} a gain of {answers.interval_text(rise)}, "
         f"{counted(len(by_trial), 'trial')}.",
     )
 

@@ -32,7 +32,7 @@ def build_verdicts_table(findings: pd.DataFrame) -> Table:
             continue
         own = group[group["verdict"] != NOT_RUN].set_index("benchmark")
         verdicts = (_verdict_cell(own, name, name in papers) for name in benchmarks)
-        print_cells = [_print_cell(_made(group))] if of_paper else []
+        print_cells = [_print_cell(group[group["of_paper"]])] if of_paper else []
         lines.append(Line((_overview_cell(group), *print_cells, *verdicts)))
     left = findings["claim"].nunique() - len(lines)
     numbers = f"{counted(left, 'claim')} cannot be tested here at all." if left else ""
@@ -63,8 +63,8 @@ def _overview_cell(group: pd.DataFrame) -> Cell:
 
 
 def _claim_cell(finding: Any, note: str) -> Cell:
-    own = finding.kind == OURS and not finding.where
-    return Cell(finding.text + " (our question)" * own, note=note)
+    own = finding["kind"] == OURS and not finding["where"]
+    return Cell(finding["text"] + " (our question)" * own, note=note)
 
 
 def _verdict_cell(findings: pd.DataFrame, benchmark: str, in_paper: bool) -> Cell:
@@ -77,11 +77,6 @@ def _verdict_cell(findings: pd.DataFrame, benchmark: str, in_paper: bool) -> Cel
     note = "our question" if ours else ""
     verdict = finding["verdict"]
     return Cell(verdict, bold=verdict == SUPPORTED, note=note)
-
-
-def _made(group: pd.DataFrame) -> pd.DataFrame:
-    """Return the findings of a claim on benchmarks of which the paper makes it."""
-    return group[group["kind"] == PAPER]
 
 
 def _print_cell(findings: pd.DataFrame) -> Cell:

@@ -37,8 +37,8 @@ from cdspp.stages.score import SampleScores
 from cdspp.study.plan import BenchmarkPlan, Plans
 
 CLAIM_COLUMNS = (
-    *("claim", "statement", "text", "kind", "where", "benchmark", "verdict"),
-    *("numbers", "print", "print_numbers", "rule"),
+    *("claim", "statement", "text", "kind", "where", "benchmark", "of_paper"),
+    *("verdict", "numbers", "print", "print_numbers", "rule"),
 )
 
 
@@ -143,7 +143,8 @@ def check_claims(
 
     The frame has `CLAIM_COLUMNS`: the verdict by claim, then by benchmark, the numbers
     behind it, or the missing data, what the paper prints, and the rule that decided.
-    Last of a claim are the paper's benchmarks of it that the study does not have.
+    `of_paper` is true on benchmarks of which the paper makes the claim; those that the
+    study does not have are last.
     """
     of_time = any(isinstance(each, Times) for each in evidence)
     records = [
@@ -174,6 +175,7 @@ def _findings(
         if name not in ran:
             record = {"benchmark": protocol.benchmarks[name]["short_title"]}
             record |= {"kind": PAPER, "verdict": NOT_RUN, "rule": claim.rule}
+            record["of_paper"] = True
             record["numbers"] = f"{protocol.study} tests it."
             yield record | _print_of(claim, name, printed)
 
@@ -196,7 +198,8 @@ def _finding(
         kind = OURS
         decision = decision._replace(numbers=f"{decision.numbers} {lack}")
     record = {"kind": kind, "benchmark": evidence.plan.title, "rule": rule}
-    return record | decision._asdict()
+    made = {"of_paper": evidence.printed in claim.where}
+    return record | made | decision._asdict()
 
 
 def _missing_tasks(claim: Claim, evidence: Evidence | Times, protocol: Protocol) -> str:

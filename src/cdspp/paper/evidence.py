@@ -11,6 +11,7 @@ from cdspp.analysis import source_help, verdicts
 from cdspp.analysis.summary import CurveScores, Floats, Summary
 from cdspp.analysis.verdicts import MIN_TRIALS, TOO_FEW, UNDECIDED, ZERO
 from cdspp.core.wording import in_points
+from cdspp.methods import available, method_class
 from cdspp.stages.score import SampleScores
 from cdspp.study.plan import METHOD, BenchmarkPlan, Row
 
@@ -91,10 +92,15 @@ def find_row(rows: Iterable[Row], key: str, where: str = "in this study") -> Row
     """Return the row of a method that ran unshortened, as the study specifies."""
     row = next((row for row in rows if row.key == key), None)
     if row is None:
-        raise NotTestable(f"{key} does not run {where}")
+        raise NotTestable(f"{shown_name(key)} does not run {where}")
     if row.shortened:
         raise NotTestable(f"the runs of {row.display_name} were shortened")
     return row
+
+
+def shown_name(method: str) -> str:
+    """Return the display name of a method, or its identifier if it is a study's own."""
+    return method_class(method).display_name if method in available() else method
 
 
 def decide(trials: int, *, holds: bool, opposite: bool) -> str:

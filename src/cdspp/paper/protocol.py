@@ -47,8 +47,8 @@ class Protocol:
             entry = self.benchmarks[name]
             whole = {*by_data[entry["dataset"]]} <= {*benchmarks}
             short = entry["short_title"]
-            titles[short.partition(",")[0] if whole else short] = None
-        return "; ".join(titles)
+            titles[short.partition(" (")[0] if whole else short] = None
+        return ", ".join(titles)
 
 
 def read_protocol(folder: PathLike) -> Protocol:

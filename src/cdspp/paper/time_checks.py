@@ -13,6 +13,7 @@ from cdspp.paper.evidence import (
     Times,
     as_list,
     decide,
+    shown_name,
     sum_up,
 )
 from cdspp.study.plan import METHOD
@@ -26,7 +27,8 @@ def cheaper(evidence: Times, method: Names, rival: Names) -> Decision:
     short = rivals["shortened"].astype(bool)
     ours, unshortened = ours[~ours["shortened"].astype(bool)], rivals[~short]
     if ours.empty:
-        raise NotTestable(f"{', '.join(as_list(method))} was not timed on all tasks")
+        names = ", ".join(map(shown_name, as_list(method)))
+        raise NotTestable(f"{names} was not timed on all tasks")
     own_time = next(ours.tail(1).itertuples())  # the most expensive of them
     if unshortened.empty:
         raise NotTestable(f"no rival of {own_time.display_name} was timed on all tasks")
@@ -49,8 +51,8 @@ def unfinished(evidence: Times, method: str) -> Decision:
     """Check that a method does not finish, so that it has no time."""
     times = _timed(evidence, [method])
     if times.empty:
-        title = evidence.plan.title
-        raise NotTestable(f"{method} does not run on {title}, as in the paper's tables")
+        name, title = shown_name(method), evidence.plan.title
+        raise NotTestable(f"{name} does not run on {title}, as in the paper's tables")
     time = next(times.itertuples())
     return Decision(CONTRADICTED, f"{time.display_name} {time.seconds:.3g} s.")
 
