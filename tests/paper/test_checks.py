@@ -201,8 +201,10 @@ def by_iteration(*levels: float) -> Evidence:
     """Return the evidence of CDSPP with these accuracies by iteration."""
     known = evidence({"cdspp": levels[-1]})
     values = np.array(levels) + LUCK[:, None] / 10
+    later = np.full((len(values), 1), math.nan)  # of other methods
+    values = np.hstack([values, later])
     values = np.broadcast_to(values, (1, 2, *values.shape))
-    steps = np.arange(1, len(levels) + 1)
+    steps = np.arange(1, len(levels) + 2)
     summary = replace(known.summary, iterations=steps, by_iteration=values)
     return replace(known, summary=summary)
 
@@ -339,7 +341,9 @@ def test_a_curve_peaks_in_a_range_where_its_best_value_does() -> None:
 
 def test_a_method_is_best_along_a_curve_where_it_is_at_every_value() -> None:
     best = check_of("along", method="cdspp", parameter="labels")
-    known = along("labels", {1: 0.6, 5: 0.7, 9: 0.5}, dama=0.55, cdls=0.4, svm_t=0.9)
+    known = along(
+        "labels", {1: 0.6, 5: 0.7, 9: 0.5}, dama=0.55, cdls=0.4, target_only=0.9
+    )
     assert best(known).verdict == CONTRADICTED
     verdict, numbers = partial(best, high=5)(known)
     assert (verdict, numbers) == (

@@ -211,8 +211,9 @@ def settles(evidence: Evidence, method: str, iteration: int) -> Decision:
     """Check that accuracy rises until an iteration, and hardly changes afterwards."""
     row = find_row(evidence.methods, method)
     by_trial = evidence.summary.by_iteration[evidence.place(row)].mean(axis=0)
+    ran = np.isfinite(by_trial).any(axis=0)  # other methods have more iterations
+    by_trial, numbers = by_trial[:, ran], list(evidence.summary.iterations[ran])
     by_trial = by_trial[np.isfinite(by_trial).all(axis=1)]
-    numbers = list(evidence.summary.iterations)
     if iteration not in numbers[1:] or not len(by_trial):
         raise NotTestable(f"{row.display_name} has no iteration {iteration}")
     place = numbers.index(iteration)

@@ -11,6 +11,7 @@ from cdspp.analysis.summary import CurveScores, Floats, value_text
 from cdspp.analysis.verdicts import ZERO, PairedGain
 from cdspp.core.names import LABELS
 from cdspp.core.wording import counted, in_points
+from cdspp.methods import method_class
 from cdspp.paper.evidence import (
     TOLERANCE,
     Decision,
@@ -96,9 +97,13 @@ def _find(curve: CurveScores, method: str) -> Row:
 
 
 def _methods(curve: CurveScores, *apart: str) -> list[Row]:
-    """Return the unshortened methods along a curve, except for those `apart`."""
-    rows = (row for row in curve.plan.rows if row.kind == METHOD)
-    return [row for row in rows if row.key not in apart and not row.shortened]
+    """Return the unshortened methods along a curve, except for those `apart`.
+
+    A method without its source, such as target-only, is a control.
+    """
+    rows = (row for row in curve.plan.rows if row.kind == METHOD and not row.shortened)
+    rows = (row for row in rows if not method_class(row.method).without_source_of)
+    return [row for row in rows if row.key not in apart]
 
 
 def _averages(curve: CurveScores, row: Row) -> Floats:
