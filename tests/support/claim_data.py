@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from support.report_data import METHODS, STATES, make_plan
+from support.report_data import STATES, make_plan
 from support.score_data import Cells, TrialSets, as_frame, as_results
 
 from cdspp.analysis.source_help import compare_with_rivals
@@ -86,6 +86,12 @@ def _spread(numbers: Mapping[tuple[str, str], Any], trials: int) -> Cells:
     return spread
 
 
+def _row(method: str) -> Row:
+    cls = method_class(method)
+    row = Row(method, cls.display_name, MAIN, method, len(LUCK))
+    return replace(row, supervised=cls.supervised)
+
+
 def curve_of(
     parameter: str, levels: Mapping[float, float], **others: float
 ) -> CurveScores:
@@ -105,13 +111,7 @@ def curve_of(
         methods=keys,
         states={},
         tasks=TASKS,
-        rows=tuple(
-            replace(
-                Row(key, METHODS[key][0], "main", key, len(LUCK)),
-                supervised=method_class(key).supervised,
-            )
-            for key in keys
-        ),
+        rows=tuple(map(_row, keys)),
         values=tuple(CurveValue(v, f"{parameter}-{v:g}", TASKS) for v in levels),
         dropped=(),
         n_trials=len(LUCK),
