@@ -342,7 +342,12 @@ def test_a_curve_peaks_in_a_range_where_its_best_value_does() -> None:
 def test_a_method_is_best_along_a_curve_where_it_is_at_every_value() -> None:
     best = check_of("along", method="cdspp", parameter="labels")
     known = along(
-        "labels", {1: 0.6, 5: 0.7, 9: 0.5}, dama=0.55, cdls=0.4, target_only=0.9
+        "labels",
+        {1: 0.6, 5: 0.7, 9: 0.5},
+        dama=0.55,
+        cdls=0.4,
+        svm_t=0.9,
+        target_only=0.9,
     )
     assert best(known).verdict == CONTRADICTED
     verdict, numbers = partial(best, high=5)(known)
