@@ -168,6 +168,13 @@ def test_a_method_is_best_on_a_share_of_the_tasks() -> None:
     )
     most = check_of("best-on-tasks", method="cdspp", share=0.51, apart=["cdspp-pca"])
     assert most(evidence(values)).verdict == CONTRADICTED
+    single = evidence(values)
+    single = replace(
+        single,
+        summary=replace(single.summary, plan=replace(single.plan, tasks=("a_b",))),
+    )
+    with pytest.raises(NotTestable, match="has one task"):
+        half(single)
     with pytest.raises(NotTestable, match="CDSPP or all other rows"):
         half(evidence({"cdspp": 0.8}))
 

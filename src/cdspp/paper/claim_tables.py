@@ -123,7 +123,7 @@ def build_claims_table(findings: pd.DataFrame) -> Table:
         lines=tuple(lines),
         data=findings,
         text_columns=len(columns),
-        prose=(0, len(columns) - 1),
+        prose=(0, 1, len(columns) - 1),
     )
 
 
