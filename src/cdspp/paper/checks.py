@@ -21,7 +21,7 @@ from cdspp.paper.evidence import (
     decide_gains,
     find_row,
     mean_percent,
-    signed_points,
+    signed_difference,
     sum_up,
 )
 from cdspp.study.plan import Row
@@ -103,7 +103,7 @@ def best(evidence: Evidence, method: str, apart: Sequence[str] = ()) -> Decision
         average = evidence.average(row)
         if lack := _missing_trials(row, average, n_trials):
             gain = verdicts.paired_gain(values, average).gain
-            lead_text = "" if math.isnan(gain) else f", {signed_points(gain)}"
+            lead_text = "" if math.isnan(gain) else f", {signed_difference(gain)}"
             left_out.append(f"{row.display_name} ({lack}{lead_text})")
         else:
             complete.append((row, average))
@@ -194,7 +194,7 @@ def largest_gain(
         raise NotTestable("none of the benchmarks to compare with is in this study")
     (_, ours), *others = gains.items()
     differences = [_lead(ours, other) for _, other in others]
-    texts = (f"{title} {signed_points(g.gain)}" for title, g in gains.items())
+    texts = (f"{title} {signed_difference(g.gain)}" for title, g in gains.items())
     return Decision(decide_gains(differences), f"Gains: {', '.join(texts)} points.")
 
 

@@ -21,7 +21,7 @@ from cdspp.paper.evidence import (
     decide,
     decide_gains,
     find_row,
-    signed_points,
+    signed_difference,
 )
 from cdspp.study.plan import METHOD, Row
 
@@ -194,7 +194,7 @@ def trend(
         return Decision(verdict, _trend_text(courses[0], rises))
     changes = [verdicts.paired_gain(c.averages[-1], c.averages[0]) for c in courses]
     each = (
-        f"{course.what} {signed_points(change.gain)}"
+        f"{course.what} {signed_difference(change.gain)}"
         for course, change in zip(courses, changes, strict=True)
     )
     first = courses[0]
@@ -272,7 +272,7 @@ def along(
             if low <= value <= high:
                 other, gain = _least_lead(curve, row, others, place)
                 gains.append(gain)
-                lead = f"{signed_points(gain.gain)} over {other.display_name}"
+                lead = f"{signed_difference(gain.gain)} over {other.display_name}"
                 texts.append(f"{value_text(value)}: {row.display_name} {lead}")
     if not gains:
         where = _range_text(low, high)

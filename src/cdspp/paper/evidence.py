@@ -99,7 +99,7 @@ def find_row(rows: Iterable[Row], key: str, where: str = "in this study") -> Row
 
 
 def shown_name(method: str) -> str:
-    """Return the display name of a method, or its identifier if it is a study's own."""
+    """Return the name of a method, or its identifier if it is a study's own."""
     return method_class(method).display_name if method in available() else method
 
 
@@ -137,6 +137,6 @@ def sum_up(opening: str, parts: Sequence[Any]) -> str:
     return f" {opening}: {', '.join(parts)}." if parts else ""
 
 
-def signed_points(value: float) -> str:
+def signed_difference(value: float) -> str:
     """Return a difference of fractions in points, with its sign."""
     return in_points(value, sign=True)
