@@ -23,9 +23,9 @@ differ, method by method. {summary}
 
 * **Default follows**: whether the defaults of the class follow the text, the released
   code, or neither.
-* **Switch**: the option that changes the default to the other variant. A dash means
-  that the class has no such option. A study that names the identifier in brackets
-  under ``deviations`` measures how the switch changes the accuracy
+* **Switch**: the option that changes the default to the other variant; a dash where no
+  single value of an option does. A study that names the identifier in brackets under
+  ``deviations`` measures how the switch changes the accuracy
   (:doc:`/guide/experiments`).
 * **Not read**: we had no full text of the paper, and this sentence may be wrong.
 """
