@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from importlib import import_module
 from pathlib import Path
 
 from cdspp import __version__, available
@@ -50,6 +51,7 @@ myst_substitutions = {
     "methods": len(known),
     "alone": sum(not method.uses_source for method in known),
     "networks": sum(method.needs_torch for method in known),
+    "deviations": import_module("deviation_pages").summary(docs.parent),
     "version": __version__,
 }
 

@@ -16,13 +16,21 @@ from typing import Any
 
 import command_pages
 import config_page
+import deviation_pages
 import gallery_pages
 import method_pages
 import module_pages
 
 __all__ = ["setup", "write_pages"]
 
-PACKAGES = (method_pages, module_pages, config_page, command_pages, gallery_pages)
+PACKAGES = (
+    method_pages,
+    module_pages,
+    config_page,
+    deviation_pages,
+    command_pages,
+    gallery_pages,
+)
 EXAMPLES = ("two_tables", "image_folder")
 
 

@@ -65,6 +65,14 @@ def test_pairs_are_antisymmetric_and_those_over_the_baseline(
         assert found[ENDS].tolist() == [getattr(told, name) for name in ENDS]
 
 
+def test_the_reference_without_a_source_counts_as_a_method_without_one() -> None:
+    plan = make_plan(methods=("svm-t", "dama"), reference="dama", trials=3)
+    methods = compare_pairwise(score_rows(plan), plan).drop_duplicates("row")
+    assert methods["row"].tolist() == ["svm-t", "dama", "none"]
+    assert methods["uses_source"].tolist() == [False, True, False]
+    assert methods["role"].tolist() == ["baseline", "reference", ""]
+
+
 def test_ranks_follow_accuracy_and_are_shared_by_equals() -> None:
     pairs = accuracies(1, svm_t=0.5, cdspp=0.75, dama=0.75, tit=0.6)
     ranks = dict(zip(pairs["row"], pairs["rank"], strict=True))

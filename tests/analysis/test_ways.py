@@ -93,6 +93,14 @@ def test_a_way_has_the_best_of_its_methods_and_the_reference_its_own() -> None:
     assert first.low < first.gain < first.high
 
 
+def test_the_best_without_a_source_may_be_a_method_that_can_use_one() -> None:
+    methods = ("svm-t", "dama")
+    found = opened(methods, reference="dama", dama=0.7, svm_t=0.65, none_dama=0.75)
+    assert (found.without, found.accuracy) == ("DAMA", pytest.approx(0.75))
+    [way] = found.ways
+    assert way.gain == pytest.approx(-0.05)
+
+
 def test_ways_are_in_the_order_of_their_gains() -> None:
     found = opened(paired_map=0.62, procrustes=0.61, cdspp=0.8, target_only=0.7)
     assert [way.title for way in found.ways] == ["source labels alone", "5 paired rows"]

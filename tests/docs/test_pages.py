@@ -53,7 +53,7 @@ def test_every_page_is_in_the_table_of_contents_once() -> None:
 
 def test_every_generated_page_is_made_and_listed(extension: Any) -> None:
     modules = ("method_pages", "module_pages", "config_page", "command_pages")
-    modules += ("gallery_pages",)
+    modules += ("deviation_pages", "gallery_pages")
     made = {name for module in modules for name, _ in extension(module).pages(ROOT)}
     pages = {f"generated/{Path(n).with_suffix('')}" for n in made if n.endswith("rst")}
     asked = {name for name in listed() if name.startswith("generated/")}
@@ -147,6 +147,33 @@ def test_the_overview_tells_what_each_method_needs(extension: Any) -> None:
         assert (
             f".. autoclass:: cdspp.{found.__name__}\n" in pages[f"methods/{name}.rst"]
         )
+
+
+def test_the_page_of_differences_has_a_line_for_each(extension: Any) -> None:
+    [(_, text)] = extension("deviation_pages").pages(ROOT)
+    entries = yaml.safe_load((ROOT / "resources/paper/deviations.yaml").read_text())
+    row = r"^   \* - (.*)\n     - (.*)\n     - (.*)\n     - (.*)\n     - (.*)$"
+    header, *lines = re.findall(row, text, re.M)
+    found = [line for line in lines if line != header]
+    expected = []
+    for entry in entries:
+        side = "text" if entry["default"] == "paper" else entry["default"]
+        switch = f"(``{entry['id']}``)" if entry["options"] else "–"
+        expected.append((entry["topic"], side, switch))
+    ends = [(topic, side, cell.split()[-1]) for topic, _, _, side, cell in found]
+    assert sorted(ends) == sorted(expected)
+    for name in {name for entry in entries for name in entry["options"] or ()}:
+        assert f"``{name}: " in text, name
+
+
+def test_the_counts_of_differences_are_those_of_the_list(extension: Any) -> None:
+    summary = extension("deviation_pages").summary(ROOT)
+    total, *parts = map(int, re.findall(r"\d+", summary))
+    entries = yaml.safe_load((ROOT / "resources/paper/deviations.yaml").read_text())
+    sides = [entry["default"] for entry in entries]
+    assert total == len(sides) == sum(parts)
+    assert parts == [sides.count(side) for side in ("code", "paper", "neither")]
+    assert "{{deviations}}" in (DOCS / "guide/paper.md").read_text()
 
 
 def test_the_page_of_commands_has_them_all(extension: Any) -> None:

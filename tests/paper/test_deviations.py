@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from support.report_data import make_plan
 from support.score_data import Cells, as_frame
+from support.study_files import load_own
 
 from cdspp.core.yaml_files import read_yaml
 from cdspp.methods import make, option_defaults
@@ -102,6 +103,26 @@ def test_the_switches_that_a_study_may_name_are_there(
     assert switches["no-centring"] == "center: false"
     assert switches["svm-platt"] == "strategy: platt"
     assert {"plain-means", "select-over-all", "final-fit"} <= set(switches)
+
+
+def test_svm_on_unscaled_rows_is_a_deviation_and_a_choice_in_settings_of_their_own(
+    shipped: list[Mapping[str, Any]],
+) -> None:
+    variants = {
+        "deviations": [{"id": "svm-unscaled-rows"}],
+        "choices": [{"id": "unit-rows"}],
+    }
+    own = {"study": "rows", "preset": "embedded", "curves": [], "settings": []}
+    study = load_own({**own, "methods": [{"id": "svm-t"}], **variants})
+    for name in ("deviation-svm-unscaled-rows", "choice-unit-rows"):
+        assert study.settings[name].options == {"l2": False}
+        assert study.settings[name].methods == ("svm-t",)
+    [entry] = [entry for entry in shipped if entry["id"] == "svm-unscaled-rows"]
+    effect = {"benchmark": "a", "title": "A", "effect": -0.02, "low": -0.03}
+    effect |= {"high": -0.01, "losses": 3, "tasks": 1, "trials": 3}
+    [line] = build_deviation_table([{entry["id"]: effect}], [entry]).lines
+    assert line.cells[1].note == "l2: false. Followed: neither."
+    assert line.cells[5].text == "−2.0"
 
 
 @pytest.mark.parametrize(

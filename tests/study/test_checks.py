@@ -155,6 +155,7 @@ def put(config: dict[str, Any], path: str, value: Any) -> None:
         ("source_states.margins", 1, "unknown key 'margins': did you mean 'margin'"),
         ("methods.cdspp.states", ["nose"], r"\]\.states\[0\]: 'nose' is not one of"),
         ("methods.svm-t.states", ["none"], "svm-t .*source; remove.*key"),
+        ("methods.svm-t.row_without_source", True, "svm-t .*state none; remove.*key"),
         ("settings.hiss.labels", {"target": 99}, r"settings\[0\].labels"),
         ("settings.hiss.options", {"max_itr": 1}, "'max_iter'"),
         ("settings.hiss.benchmarks", ["digit"], "'digits'"),
@@ -257,6 +258,17 @@ def test_a_state_that_the_study_does_not_run_is_unknown_to_its_methods(
     put(config, "source_states.states", ["none", "class-noise"])
     put(config, "methods.cdspp.states", ["noise"])
     with pytest.raises(ConfigError, match=r"states: unknown name 'noise'"):
+        load(config)
+
+
+def test_a_row_without_a_source_needs_the_state_without_one(
+    config: dict[str, Any],
+) -> None:
+    put(config, "source_states.states", ["none", "noise"])
+    put(config, "methods.cdspp.row_without_source", True)
+    load(config)
+    put(config, "methods.cdspp.states", ["noise"])
+    with pytest.raises(ConfigError, match="cdspp .*state none; remove.*key"):
         load(config)
 
 

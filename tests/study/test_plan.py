@@ -76,6 +76,37 @@ def test_methods_are_told_from_controls_variants_and_states(
     assert (found.states, found.margin) == ((*STATES, "shuffled-pairs"), 1)
 
 
+def test_a_fit_without_a_source_may_be_a_row_and_is_not_repeated(
+    embedded: dict[str, Any],
+) -> None:
+    fits, rows = [*load(embedded).fit_keys("digits")], plan(embedded).rows
+    [dama] = [entry for entry in embedded["methods"] if entry["id"] == "dama"]
+    dama["row_without_source"] = True
+    assert [*load(embedded).fit_keys("digits")] == fits
+    found = plan(embedded)
+    assert keys(found, "control") == ["target-only", "dama, none", *STATES[1:]]
+    assert {row.key for row in found.rows} == {row.key for row in rows}
+    [row] = [row for row in found.shown_rows if row.key == "dama, none"]
+    assert (row.display_name, row.state) == ("DAMA, none", "none")
+
+
+@pytest.mark.parametrize(
+    ("study", "benchmark", "key"),
+    [
+        ("after-the-paper", "digits", "jmea, none"),
+        ("after-the-paper-office", "surf-decaf6", "jmea, none"),
+        ("noise-sources", "office-caltech", "jmea, none"),
+        ("jmea", "surf-decaf6", "none"),
+    ],
+)
+def test_jmea_without_a_source_is_a_row_of_each_study_that_runs_it(
+    study: str, benchmark: str, key: str
+) -> None:
+    found = plan(read_study(study), benchmark)
+    [row] = [row for row in found.shown_rows if row.key == key]
+    assert (row.method, row.state, row.kind) == ("jmea", "none", "control")
+
+
 def test_every_setting_and_method_has_one_row(embedded: dict[str, Any]) -> None:
     embedded["settings"] = [
         {"id": "alpha-2", "options": {"alpha": 2}, "methods": ["cdspp", "dama-plus"]}

@@ -8,12 +8,12 @@ import pandas as pd
 from cdspp.analysis.answers import interval_text
 from cdspp.analysis.source_help import Rival, SampleComparison
 from cdspp.analysis.summary import mean_sd, summarise
-from cdspp.core.names import AVERAGE, MAIN, REFERENCE, PathLike
+from cdspp.core.names import ALONE, AVERAGE, MAIN, REAL, REFERENCE, PathLike
 from cdspp.core.wording import counted, in_points
 from cdspp.methods import external_identity, method_class
 from cdspp.stages.formats import read_csv
 from cdspp.stages.score import SampleScores
-from cdspp.study.plan import INFORMED, BenchmarkPlan
+from cdspp.study.plan import CONTROL, INFORMED, BenchmarkPlan, Row
 
 PAIRWISE_COLUMNS = {
     **dict.fromkeys(("benchmark", "title", "row", "display_name"), "str"),
@@ -32,10 +32,11 @@ def compare_pairwise(
     """Return the gain of every method over every other, averaged over the tasks.
 
     Gains are paired by trial, with 95 % intervals like those over source states. Ranks
-    are by accuracy, from 1; methods without an average have rank 0 and no gain. Pairs
-    of n methods cost n (n - 1) / 2 comparisons.
+    are by accuracy, from 1; methods without an average have rank 0 and no gain. A
+    control without a source counts as a method. Pairs of n methods cost n (n - 1) / 2
+    comparisons.
     """
-    rows = [row for row in plan.rows if row.setting == MAIN and row.kind != INFORMED]
+    rows = [row for row in plan.rows if _is_compared(row)]
     summary = summarise(scores, plan, rows)
     tasks, values = summary.with_average(summary.accuracy)
     task = tasks[-1]
@@ -45,11 +46,11 @@ def compare_pairwise(
         {
             **{"benchmark": plan.benchmark, "title": plan.title, "row": row.key},
             "display_name": row.display_name + row.marks,
-            **{"role": row.role, "bridge": row.bridge, "rank": ranks[place]},
-            "uses_source": method_class(row.method).uses_source,
+            "role": row.role if row.state == REAL else "",
+            **{"bridge": row.bridge, "rank": ranks[place], "accuracy": means[place]},
+            "uses_source": row.state == REAL and method_class(row.method).uses_source,
             "external": bool(external_identity(row.method)),
             "collapsed": summary.unusable(place, AVERAGE),
-            "accuracy": means[place],
         }
         for place, row in enumerate(rows)
     ]
@@ -71,6 +72,11 @@ def compare_pairwise(
         for (i, k), gain in sorted(records.items())
     ]
     return pd.DataFrame(lines, columns=list(PAIRWISE_COLUMNS)).astype(PAIRWISE_COLUMNS)
+
+
+def _is_compared(row: Row) -> bool:
+    without_source = row.kind == CONTROL and row.state == ALONE
+    return without_source or (row.setting == MAIN and row.kind != INFORMED)
 
 
 def read_pairwise(path: PathLike | None) -> pd.DataFrame:

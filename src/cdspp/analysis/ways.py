@@ -7,6 +7,7 @@ method is stricter: it must also beat every other state of the source.
 """
 
 import math
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -21,7 +22,7 @@ QUESTION = "Did the source help?"
 HELPS, HURTS, OPEN = verdicts.HELPS, verdicts.HURTS, "open"
 SIGNS = {HELPS: "▲", HURTS: "▼", OPEN: "○"}
 LABELS_ALONE = "source labels alone"
-_NO_SOURCE = ", no source"  # end of the names of some methods
+_NO_SOURCE = re.compile(f", (no source|{ALONE})$")  # in the names of some rows
 MOST_WORDS = 20  # in the sentence below the question
 _REASONS = {
     verdicts.EQUAL: "no difference beyond the margin",
@@ -89,7 +90,7 @@ def opening(comparisons: pd.DataFrame, pairwise: pd.DataFrame) -> Opening:
     ways.sort(key=lambda way: (not way.own, math.isnan(way.gain), -way.gain))
     title = next(iter(pairwise["title"]), "")
     best = [
-        (_without_marks(row.display_name).removesuffix(_NO_SOURCE), row.accuracy)
+        (_NO_SOURCE.sub("", _without_marks(row.display_name)), row.accuracy)
         for row in without.itertuples()
     ]
     return Opening(title, tuple(ways), *next(iter(best), ()))

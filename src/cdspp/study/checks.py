@@ -251,6 +251,10 @@ def _method_faults(index: ConfigNames) -> Faults:
         if "states" in method and not cls.uses_source:
             yield f"{where}.states: method {name} uses no source; remove the key."
         yield from unknown_of(f"{where}.states", states, index.states)
+        runs_alone = names.ALONE in method.get("states", index.states)
+        if method.get("row_without_source") and not (runs_alone and cls.uses_source):
+            fault = f"does not run in the state {names.ALONE}; remove the key"
+            yield f"{where}.row_without_source: method {name} {fault}."
         yield from run_faults(index, where, method, ())
         yield from _own_view_faults(index, where, method)
         if "prior_file" in method and "prior" not in option_defaults(name):

@@ -117,8 +117,8 @@ class Method:
     source features are by benchmark. Its option `prior` may come from a `prior_file`
     ("test-shares"). It also runs in `states` of the source, which are control
     conditions, selects from the values in `grid` inside each trial, and uses the parts
-    `bridges` of a benchmark's bridge. `predictions` names a file of external
-    predictions.
+    `bridges` of a benchmark's bridge. Its fit without a source may be a row of its own
+    (`row_without_source`). `predictions` names a file of external predictions.
     """
 
     identifier: str
@@ -132,6 +132,7 @@ class Method:
     grid: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
     predictions: str = ""
     bridges: tuple[str, ...] = ()
+    row_without_source: bool = False
 
 
 @dataclass(frozen=True)

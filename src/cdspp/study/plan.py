@@ -30,8 +30,9 @@ class Row:
     empty if the method runs all. Only methods may be bold (except `shortened` ones) and
     take part in ranks and claims; with a bridge they take part in verdicts, too. An
     informed method knows something about the test samples. A control is the reference
-    in another source state (`source`); other methods there are of the kind state, and
-    shown only by gains, like methods that select options. A `reseeded` row is the main
+    in another source state (`source`), or a method without its source; other methods in
+    states are of the kind state, and shown only by gains, like methods that select
+    options. A `reseeded` row is the main
     run from another random start. It `stands_for` the method that it equals without a
     source, which is then not fitted twice; a `vote` has one fit per source.
     """
@@ -225,7 +226,9 @@ def _row(study: Study, benchmark: str, setting: Setting, method: str) -> Row:
     if name in study.states and row.role == names.REFERENCE:
         return replace(row, key=name, display_name=text, kind=CONTROL)
     kind = LEFT_OUT if setting.leaves_out else VARIANT
-    if setting.selects or name in study.states:
+    if name == names.ALONE and entry.row_without_source:
+        kind = CONTROL
+    elif setting.selects or name in study.states:
         kind = CHOOSING if name == names.SELECTED else STATE
     return replace(row, key=f"{method}, {name}", display_name=text, kind=kind)
 
