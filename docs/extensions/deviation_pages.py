@@ -1,4 +1,4 @@
-"""The page of differences between papers and released code, from their list."""
+"""The page of differences between papers, released code and our study of the paper."""
 
 from __future__ import annotations
 
@@ -11,15 +11,22 @@ from rst import heading, list_table, plain
 
 from cdspp.core.yaml_files import read_yaml
 from cdspp.paper.effects import build_deviation_table
+from cdspp.paper.protocol import read_protocol
 
 __all__ = ["pages", "summary"]
 
 LIST = "resources/paper/deviations.yaml"
 FOLLOWED = {"code": "code", "paper": "text", "neither": "neither"}
 HEAD = ("Topic", "Text", "Released code", "Default follows", "Switch")
+STUDY_HEAD = ("Topic", "Paper", "Study", "Reason")
+STUDY = """\
+The study ``resources/studies/paper.yaml`` runs what the paper ran, except for the
+following. A test compares it with ``resources/paper/protocol.yaml``, value by value.
+"""
 INTRODUCTION = """\
 This page lists where the text of a paper and the program that its authors released
-differ, method by method. {summary}
+differ, method by method, and :ref:`where our study of the paper departs from it
+<paper-and-study>`. {summary}
 
 * **Default follows**: whether the defaults of the class follow the text, the released
   code, or neither.
@@ -41,7 +48,24 @@ def pages(root: Path) -> Iterator[tuple[str, str]]:
         parts.append(heading(name, "-"))
         parts.append(f"The method: :doc:`/generated/methods/{method}`.\n")
         parts.append(list_table([HEAD, *map(_row, entries.itertuples())], "prose"))
+    parts += [
+        ".. _paper-and-study:\n",
+        heading("Where paper and study differ", "-"),
+        STUDY,
+    ]
+    differences = map(_difference, read_protocol(root / "resources/paper").differences)
+    parts.append(list_table([STUDY_HEAD, *differences], "prose"))
     yield "deviations.rst", "\n".join(parts)
+
+
+def _difference(entry: Any) -> tuple[str, ...]:
+    values = (_value_text(entry[side]) for side in ("paper", "study"))
+    return plain(entry["topic"]), *values, plain(entry["reason"])
+
+
+def _value_text(value: Any) -> str:
+    texts = map(str, value if isinstance(value, list) else [value])
+    return plain(", ".join(texts)) or "none"
 
 
 def summary(root: Path) -> str:

@@ -15,6 +15,7 @@ from support.study_files import load_own
 from cdspp.cli.main import main
 from cdspp.methods import available, method_class
 from cdspp.methods.bridge import PAIRS, SHARED
+from cdspp.paper.protocol import read_protocol
 from cdspp.study.config import merge_presets, schema_faults
 
 ROOT = Path(__file__).parents[2]
@@ -164,6 +165,18 @@ def test_the_page_of_differences_has_a_line_for_each(extension: Any) -> None:
     assert sorted(ends) == sorted(expected)
     for name in {name for entry in entries for name in entry["options"] or ()}:
         assert f"``{name}: " in text, name
+
+
+def test_the_page_has_each_difference_of_paper_and_study_with_its_reason(
+    extension: Any,
+) -> None:
+    [(_, text)] = extension("deviation_pages").pages(ROOT)
+    differences = read_protocol(ROOT / "resources/paper").differences
+    assert differences
+    for entry in differences:
+        topic, reason = (re.escape(entry[key]) for key in ("topic", "reason"))
+        line = rf"   \* - {topic}\n     - .*\n     - .*\n     - {reason}\n"
+        assert re.search(line, text), entry["topic"]
 
 
 def test_the_counts_of_differences_are_those_of_the_list(extension: Any) -> None:
