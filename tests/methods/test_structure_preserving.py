@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 from scipy import linalg
 
-from benchmarks.solver import dense_projection
 from cdspp.core.linalg import row_normalise
 from cdspp.methods.base import SourceDomain
 from cdspp.methods.cdspp.cdspp import CDSPP
@@ -79,6 +78,20 @@ def full_matrices(
         degrees = equal.sum(axis=1) + across.sum(axis=1) / 2
         within.append(own.X.T @ (np.diag(degrees) - equal) @ own.X)
     return A + A.T, linalg.block_diag(*within) + source.alpha * np.eye(len(A))
+
+
+def dense_projection(source: DomainSolver, target: DomainSolver) -> Projection:
+    """Return the largest eigenpairs of both matrices, as many as classes."""
+    d_source, k = source.X.shape[1], len(source.class_counts)
+    values, vectors = linalg.eigh(*full_matrices(source, target))
+    P_source, P_target = np.split(vectors[:, ::-1][:, :k], [d_source])
+    return Projection(
+        target=P_target,
+        eigenvalues=values[::-1][:k],
+        rows_sources=(source.X @ P_source,),
+        rows_target=target.X @ P_target,
+        expand_sources=(lambda: P_source,),
+    )
 
 
 @pytest.mark.parametrize("name", BALANCED)
