@@ -15,14 +15,13 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.decision_families import DRAWS, FAMILIES, Draw
+from benchmarks.decision_families import FAMILIES, Draw
 from benchmarks.labelling import simulate_labelling
 from cdspp.analysis.best_bet import TARGET_ONLY
 from cdspp.analysis.compare import compare, usual_methods
-from cdspp.analysis.explanation import USE
 from cdspp.analysis.hold_outs import Problem
 from cdspp.core.errors import DataError, MethodFailed
-from cdspp.core.names import ALONE, REAL, STANDARDISE
+from cdspp.core.names import STANDARDISE
 from cdspp.core.scaling import fit_scaling
 from cdspp.methods import make_seeded, method_class
 from cdspp.methods.base import UNLABELLED, Int
@@ -43,10 +42,8 @@ def fit_name(method: str, with_source: bool = True) -> str:
     return method + WITH_SOURCE * (with_source and method_class(method).uses_source)
 
 
-def judge_draws(
-    family: str, numbers: Sequence[int], before: int = DRAWS, coda: str = ""
-) -> list[dict[str, Any]]:
-    """Apply `judge_draw` to draws of a family, including 0.2.0 on the first ones.
+def judge_draws(family: str, numbers: Sequence[int]) -> list[dict[str, Any]]:
+    """Apply `judge_draw` to draws of a family.
 
     Without its data, the only record names what is `missing`.
     """
@@ -59,14 +56,12 @@ def judge_draws(
             return [{"family": family, "missing": reason}]
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            record = judge_draw(draw, number, before=number < before, coda=coda)
+            record = judge_draw(draw, number)
         records.append({"family": family, "number": number, **record})
     return records
 
 
-def judge_draw(
-    draw: Draw, seed: int, *, before: bool = True, coda: str = ""
-) -> dict[str, Any]:
+def judge_draw(draw: Draw, seed: int) -> dict[str, Any]:
     """Run `compare` as a user would, and fit every candidate for the truth.
 
     Parameters
@@ -75,21 +70,17 @@ def judge_draw(
         Rows, labels and the truth behind them.
     seed : int
         Seed of the comparison.
-    before : bool, default=True
-        Whether to compute the answer of 0.2.0 as well.
-    coda : str, default=""
-        A checkout of CODA, whose choice of rows takes part in the labelling.
 
     Returns
     -------
     dict
         The `candidates` with their gains; the fit that the bet deploys (`bet`); the
         accuracy of every candidate on unlabelled rows (`truth`); processor `seconds` of
-        the answer; the `labelling`, empty if the bet is `target-only`; and the result
-        of `_earlier_answer`.
+        the answer; and the `labelling`, empty if the bet is `target-only`.
     """
-    rows = draw.X, draw.y
-    answer, seconds = _timed_answer(*rows, source=draw.source, seed=seed)
+    start = time.process_time()
+    answer = compare(draw.X, draw.y, source=draw.source, seed=seed)
+    seconds = time.process_time() - start
     bet = fit_name(answer.best_bet)
     names = dict.fromkeys([*_hindsight(draw), *map(fit_name, answer.candidates.method)])
     predictions = {name: _predictions(draw, draw.y, name) for name in names}
@@ -104,39 +95,12 @@ def judge_draw(
             for name, codes in predictions.items()
         },
         "seconds": seconds,
-        "labelling": _labelling(draw, bet, seed, coda) if bet != TARGET_ONLY else [],
-        **(_earlier_answer(draw, seed) if before else {}),
+        "labelling": _labelling(draw, bet, seed) if bet != TARGET_ONLY else [],
     }
-
-
-def _earlier_answer(draw: Draw, seed: int) -> dict[str, Any]:
-    """Return the answer of 0.2.0, and the fit with its best cross-validated mean.
-
-    The fits are `before`, by its `decision` and next command, and `best_mean`; the
-    processor seconds of the answer are `seconds_before`.
-    """
-    problem = Problem.of(draw.X, draw.y, draw.source, STANDARDISE)
-    options = {"source": draw.source, "seed": seed, "why": True}
-    options["methods"] = usual_methods(problem)
-    comparison, seconds = _timed_answer(draw.X, draw.y, **options)
-    answer = comparison.explanation
-    return {
-        "decision": answer.decision,
-        "before": fit_name(answer.method or TARGET_ONLY, answer.decision == USE),
-        "best_mean": _best_mean(comparison.accuracies),
-        "seconds_before": seconds,
-    }
-
-
-def _timed_answer(*rows: Any, **options: Any) -> tuple[Any, float]:
-    """Return the answer of `compare`, and its processor seconds."""
-    start = time.process_time()
-    answer = compare(*rows, **options)
-    return answer, time.process_time() - start
 
 
 def _hindsight(draw: Draw) -> list[str]:
-    """Return the candidates of 0.2.0, with the source and without, and one more."""
+    """Return the usual methods, with the source and without, and one more."""
     problem = Problem.of(draw.X, draw.y, draw.source, STANDARDISE)
     usual = usual_methods(problem)
     if problem.bridge:
@@ -144,18 +108,6 @@ def _hindsight(draw: Draw) -> list[str]:
     # Without a source, a method with a bridge joins the target to itself.
     without_source = [name for name in usual if not method_class(name).bridges]
     return [*map(fit_name, usual), *(fit_name(name, False) for name in without_source)]
-
-
-def _best_mean(accuracies: Any) -> str:
-    """Return the fit with the best mean among all that can be deployed."""
-    fits = accuracies.dropna(subset=["mean"])
-    states = [
-        (fit.mean, fit_name(fit.method, fit.state == REAL))
-        for fit in fits.itertuples()
-        if fit.state == REAL
-        or (fit.state == ALONE and not method_class(fit.method).bridges)
-    ]
-    return max(states)[1]
 
 
 def _fit(draw: Draw, y: Int, name: str) -> tuple[Any, Any]:
@@ -181,7 +133,7 @@ def _predictions(draw: Draw, y: Int, name: str) -> Int:
     return codes
 
 
-def _labelling(draw: Draw, bet: str, seed: int, coda: str) -> list[dict[str, Any]]:
+def _labelling(draw: Draw, bet: str, seed: int) -> list[dict[str, Any]]:
     unlabelled = np.flatnonzero(draw.y == UNLABELLED)
     n_classes = len(np.unique(draw.truth))
     predictions = [_predictions(draw, draw.y, name) for name in (bet, TARGET_ONLY)]
@@ -198,14 +150,8 @@ def _labelling(draw: Draw, bet: str, seed: int, coda: str) -> list[dict[str, Any
         y[unlabelled[rows]] = draw.truth[unlabelled[rows]]
         return _predictions(draw, y, (bet, TARGET_ONLY)[fit])
 
-    return simulate_labelling(
-        predictions,
-        scores,
-        draw.truth[unlabelled],
-        refit,
-        seed=seed,
-        coda=coda,
-    )
+    truth = draw.truth[unlabelled]
+    return simulate_labelling(predictions, scores, truth, refit, seed=seed)
 
 
 if __name__ == "__main__":

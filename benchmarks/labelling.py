@@ -4,30 +4,22 @@ Both fits stay unchanged, and labels of some rows are revealed. An exact sign te
 revealed rows on which exactly one fit is right settles the question at 5 %, one-sided
 in either direction. The winner is deployed; without one, the bet. A second simulation
 fits both methods again, with the revealed labels.
-
-CODA (J. Kay et al., ICCV 2025) chooses rows by their expected information on which
-model is best. Its authors' code takes part if a checkout exists; this repository
-contains none of it.
 """
 
 from __future__ import annotations
 
-import random
-import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from cdspp.analysis.rows_to_label import SignTest
-from cdspp.core.seeding import generator, integer_seed
+from cdspp.core.seeding import generator
 from cdspp.methods.base import Float, Int
 
 __all__ = [
-    "CODA",
     "DISAGREEING",
     "RANDOM",
     "REVEALED",
@@ -38,23 +30,16 @@ __all__ = [
 ]
 
 REVEALED = (5, 10, 20)
-CODA_CERTAIN = 0.95  # CODA's chance that a model is best, from which it settles
 N_ORDERS, N_REFITTED = 100, 3  # random orders in all, and with methods fitted again
 DISAGREEING, RANDOM, UNCERTAIN = "disagreeing rows", "random rows", "uncertain rows"
-CODA, CODA_CHOICE = "CODA, sign test", "CODA, its choice"
 BET, OTHER, NEITHER = 0, 1, -1
 
 
 class _Plan(NamedTuple):
-    """Rows in the order in which they are labelled, for a rule that chooses them.
-
-    `choices` has the settled and the deployed fit by number of labels; without it, the
-    sign test decides.
-    """
+    """Rows in the order in which they are labelled, for a rule that chooses them."""
 
     rule: str
     rows: Int
-    choices: dict[int, tuple[int, int]] | None = None
 
 
 def winner(bet_hits: Any, alone_hits: Any) -> int:
@@ -75,7 +60,6 @@ def simulate_labelling(
     refit: Callable[[Int, int], Int],
     *,
     seed: int,
-    coda: str = "",
 ) -> list[dict[str, Any]]:
     """Reveal labels of rows that several rules choose.
 
@@ -91,8 +75,6 @@ def simulate_labelling(
         Fits again with the labels of some rows; returns the predictions of fit 0 or 1.
     seed : int
         Seed of random orders.
-    coda : str, default=""
-        Folder of CODA's code.
 
     Returns
     -------
@@ -105,14 +87,12 @@ def simulate_labelling(
     hits = [np.asarray(codes == truth) for codes in predictions]
     means = [hits_of_fit.mean() for hits_of_fit in hits]
     plans, records = Counter[str](), []
-    for plan in _plans(predictions, scores, truth, seed, coda):
+    for plan in _plans(predictions, scores, truth, seed):
         plans[plan.rule] += 1
         for n_revealed in REVEALED:
             rows = plan.rows[:n_revealed]
             best = winner(*(hits_of_fit[rows] for hits_of_fit in hits))
             fit = BET if best == NEITHER else best
-            if plan.choices is not None:
-                best, fit = plan.choices[n_revealed]
             record = {
                 "rule": plan.rule,
                 "revealed": n_revealed,
@@ -137,7 +117,6 @@ def _plans(
     scores: Sequence[Float],
     truth: Int,
     seed: int,
-    coda: str,
 ) -> Iterator[_Plan]:
     rng = generator("labelling", seed)
     differ = np.flatnonzero(predictions[BET] != predictions[OTHER])
@@ -148,37 +127,6 @@ def _plans(
     sorted_scores = np.sort(scores[OTHER], axis=1)
     margins = sorted_scores[:, -1] - sorted_scores[:, -2]
     yield _Plan(UNCERTAIN, np.argsort(margins, kind="stable")[: max(REVEALED)])
-    if coda:
-        rows, choices = _coda_choices(coda, np.stack(scores), truth, seed)
-        yield _Plan(CODA, rows)
-        yield _Plan(CODA_CHOICE, rows, choices)
-
-
-def _coda_choices(
-    folder: str, scores: Float, truth: Int, seed: int
-) -> tuple[Int, dict[int, tuple[int, int]]]:
-    """Return the rows in CODA's order, and its choices by number of labels."""
-    sys.path.insert(0, folder)
-    # CODA only imports a progress bar from tqdm.
-    sys.modules.setdefault("tqdm", SimpleNamespace(tqdm=iter))  # type: ignore[arg-type]
-    import torch
-    from coda.coda import CODA as Selector  # type: ignore[import-not-found]
-
-    random.seed(integer_seed("coda", seed))
-    preds = torch.as_tensor(scores, dtype=torch.float32)
-    selector = Selector(SimpleNamespace(preds=preds))
-    rows, choices = [], {}
-    for n_revealed in range(1, max(REVEALED) + 1):
-        if selector.unlabeled_idxs:
-            row, chance = selector.get_next_item_to_label()
-            selector.add_label(row, int(truth[row]), chance)
-            rows.append(row)
-        if n_revealed in REVEALED:
-            chances = selector.get_pbest().ravel()
-            fit = int(chances.argmax())
-            best = fit if float(chances.max()) >= CODA_CERTAIN else NEITHER
-            choices[n_revealed] = best, fit
-    return np.array(rows, dtype=np.intp), choices
 
 
 def labelling_rows(draws: pd.DataFrame) -> pd.DataFrame:

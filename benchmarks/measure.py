@@ -2,7 +2,7 @@
 
 Each measurement runs in a fresh process with one BLAS thread, on seeded rows of the
 sizes of real benchmarks. Memory is the peak resident memory beyond that of imports and
-data. `benchmarks.solver` and `benchmarks.methods` define measurements.
+data. `benchmarks.methods` and `benchmarks.decision_cost` define measurements.
 """
 
 from __future__ import annotations
@@ -12,11 +12,10 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from importlib import import_module
 from pathlib import Path
-from statistics import median
 from typing import Any
 
 import numpy as np
@@ -126,9 +125,7 @@ def _reset_peak() -> None:
         return
 
 
-def run_measurement(
-    what: str, size: Size, rows_in_use: Sequence[int] = ()
-) -> dict[str, Any]:
+def run_measurement(what: str, size: Size) -> dict[str, Any]:
     """Run one measurement in this process, on rows drawn beforehand.
 
     Returns the numbers of the measurement, its seconds, and its peak memory in MB
@@ -137,8 +134,8 @@ def run_measurement(
     module, _, name = what.partition(":")
     prepare = import_module(module).prepare
     tiny = Size("warm-up", 3, 12, 6, 6, 9, 40)
-    prepare(name, tiny, synthetic_rows(tiny), [6, 9])()
-    work: Work = prepare(name, size, synthetic_rows(size), rows_in_use)
+    prepare(name, tiny, synthetic_rows(tiny))()
+    work: Work = prepare(name, size, synthetic_rows(size))
     _reset_peak()
     resident_mb = _resident_mb("VmRSS")
     start = time.perf_counter()
@@ -203,13 +200,11 @@ def run_module(
 def measure(
     what: str,
     size: Size,
-    rows_in_use: Sequence[int] = (),
     *,
-    repeat: int = 1,
     limit: float | None = None,
     checkout: Path | None = None,
 ) -> dict[str, Any]:
-    """Measure in fresh processes with one BLAS thread; medians over `repeat` runs.
+    """Measure in a fresh process with one BLAS thread.
 
     Parameters
     ----------
@@ -217,35 +212,25 @@ def measure(
         ``<module>:<name>``; the module's `prepare` returns the work of this name.
     size : Size
         Size of the synthetic problem.
-    rows_in_use : sequence of int
-        Number of target rows in use per iteration, for measurements that need it.
-    repeat : int, default=1
-        Number of runs; the median counts.
     limit : float, optional
-        Seconds after which a run is stopped. The result is then `limit`, with None as
+        Seconds after which the run is stopped. The result is then `limit`, with None as
         `seconds` and `peak_memory_mb`.
     checkout : Path, optional
         Another version of the repository to measure instead.
     """
-    request = json.dumps([what, asdict(size), list(rows_in_use)])
+    # The empty list is for checkouts that expect a third entry.
+    request = json.dumps([what, asdict(size), []])
     label = f"Measurement {what} of {size.name}"
     hint = " It may need more memory than is free."
-    runs = []
-    for _ in range(repeat):
-        try:
-            options: dict[str, Any] = {"limit": limit, "checkout": checkout}
-            runs.append(
-                run_module("benchmarks.measure", request, label, hint, **options)
-            )
-        except subprocess.TimeoutExpired:
-            return {"seconds": None, "peak_memory_mb": None, "limit": limit}
-    middle = {
-        key: median(run[key] for run in runs) for key in ("seconds", "peak_memory_mb")
-    }
-    seconds = [run["seconds"] for run in runs]
-    return {**runs[0], **middle, "seconds_of_each_run": seconds}
+    options: dict[str, Any] = {"limit": limit, "checkout": checkout}
+    try:
+        run = run_module("benchmarks.measure", request, label, hint, **options)
+    except subprocess.TimeoutExpired:
+        return {"seconds": None, "peak_memory_mb": None, "limit": limit}
+    result: dict[str, Any] = run
+    return result
 
 
 if __name__ == "__main__":
-    wanted, fields, in_use = json.loads(sys.argv[1])
-    sys.stdout.write(json.dumps(run_measurement(wanted, Size(**fields), in_use)))
+    wanted, fields, _ = json.loads(sys.argv[1])
+    sys.stdout.write(json.dumps(run_measurement(wanted, Size(**fields))))

@@ -16,11 +16,11 @@ __all__ = ["REFERENCE", "bench_methods", "methods_table", "prepare"]
 
 REFERENCE = "cdspp"
 N_SHARED, N_PAIRED = 20, 100
-COLUMNS = ("seconds", "x CDSPP", "peak MB", "x CDSPP", "model s", "paper, x")
-EARLIER_COLUMNS = ("x floor", "x before", "MB before")
+COLUMNS = ("seconds", "x CDSPP", "peak MB", "x CDSPP", "model s")
+EARLIER_COLUMNS = ("x before", "MB before")
 
 
-def prepare(name: str, size: Size, rows: Rows, rows_in_use: Sequence[int]) -> Work:
+def prepare(name: str, size: Size, rows: Rows) -> Work:
     """Return the fit of the method `name` with its defaults, to be timed."""
     model = make_seeded(name, 0)
     source = rows.source()
@@ -66,8 +66,7 @@ def bench_methods(
         Seconds after which a fit is stopped; the forecast of the cost model remains.
     before : Path, optional
         A checkout of another version, with its `.venv`. Its fits alternate with those
-        of this one. If perf is available, it measures the floor of each fit: the time
-        in products and factors of matrices.
+        of this one.
     repeat : int, default=1
         Fits of each version; the quickest counts.
     progress : callable, optional
@@ -78,7 +77,7 @@ def bench_methods(
     results : list of dict
         By size: `size`, and by method `seconds` and `peak_memory_mb` (None if stopped)
         and `model_seconds`; with `before`, also the fit of the other version (`seconds`
-        is None if it has no such method) and the share of `products`.
+        is None if it has no such method).
 
     Raises
     ------
@@ -104,7 +103,7 @@ def bench_methods(
 def _fit_entry(
     name: str, size: Size, limit: float, before: Path | None, repeat: int
 ) -> dict[str, Any]:
-    """Return the quickest fit, its share of products, and the earlier version's fit."""
+    """Return the quickest fit, and that of the earlier version."""
     measurement, fits, earlier_fits = f"{__name__}:{name}", [], []
     for _ in range(repeat):
         fits.append(measure(measurement, size, limit=limit))
@@ -113,8 +112,7 @@ def _fit_entry(
     entry = _quickest(fits)
     if before is None or entry["seconds"] is None:
         return entry
-    share = measure(f"benchmarks.products:{name}", size)["products"]
-    return {**entry, "products": share, "before": _quickest(earlier_fits)}
+    return {**entry, "before": _quickest(earlier_fits)}
 
 
 def _earlier_fit(
@@ -131,19 +129,8 @@ def _quickest(entries: Sequence[dict[str, Any]]) -> dict[str, Any]:
     return min(entries, key=lambda entry: entry["seconds"] or float("inf"))
 
 
-def methods_table(
-    results: Sequence[Mapping[str, Any]],
-    paper: Mapping[str, Mapping[str, float]] | None = None,
-) -> str:
-    """Return the results of `bench_methods` as an aligned table.
-
-    Parameters
-    ----------
-    results : sequence of mapping
-        The results of `bench_methods`.
-    paper : mapping, optional
-        The result of `paper_seconds`; a column shows its ratios to CDSPP.
-    """
+def methods_table(results: Sequence[Mapping[str, Any]]) -> str:
+    """Return the results of `bench_methods` as an aligned table."""
     lines = []
     for result in results:
         size = Size(**result["size"])
@@ -155,11 +142,9 @@ def methods_table(
             describe_size(size),
             f"  {'':16}" + "".join(f"{c:>11}" for c in columns),
         ]
-        paper_times = (paper or {}).get(size.name, {})
         reference = result["methods"][REFERENCE]
         for name, entry in result["methods"].items():
             cells = [*_own_cells(entry, reference), f"{entry['model_seconds']:.1f}"]
-            cells.append(_ratio(paper_times, method_class(name).display_name))
             cells += _earlier_cells(entry) if has_earlier_fits else ()
             lines.append(f"  {name:16}" + "".join(f"{cell:>11}" for cell in cells))
         lines.append("")
@@ -175,24 +160,10 @@ def _own_cells(entry: Mapping[str, Any], reference: Mapping[str, Any]) -> list[s
     return [f"{seconds:.2f}", ratio, f"{memory:.0f}", f"{memory / unit:.2f}"]
 
 
-def _ratio(paper_times: Mapping[str, float], name: str) -> str:
-    """Return a method's printed time over that of CDSPP."""
-    seconds, reference_seconds = (
-        paper_times.get(name),
-        paper_times.get(method_class(REFERENCE).display_name),
-    )
-    return (
-        "–"
-        if seconds is None or not reference_seconds
-        else f"{seconds / reference_seconds:.2f}"
-    )
-
-
 def _earlier_cells(entry: Mapping[str, Any]) -> list[str]:
-    """Return ratios to the floor and to the earlier fit, and that fit's memory."""
-    share, earlier_fit = entry.get("products"), entry.get("before", {})
-    floor = f"{1 / share:.2f}" if share else "–"
+    """Return the ratio to the earlier fit, and that fit's memory."""
+    earlier_fit = entry.get("before", {})
     if not earlier_fit.get("seconds"):
-        return [floor, "–", "–"]
+        return ["–", "–"]
     ratio = entry["seconds"] / earlier_fit["seconds"]
-    return [floor, f"{ratio:.2f}", f"{earlier_fit['peak_memory_mb']:.0f}"]
+    return [f"{ratio:.2f}", f"{earlier_fit['peak_memory_mb']:.0f}"]

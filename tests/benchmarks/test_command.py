@@ -13,7 +13,7 @@ from benchmarks.__main__ import main
 
 
 @pytest.mark.parametrize(
-    "arguments", [[], ["solver", "--repeat", "0"], ["solver", "--size", "huge"]]
+    "arguments", [[], ["methods", "--repeat", "0"], ["methods", "--size", "huge"]]
 )
 def test_wrong_arguments_exit_with_code_2(arguments: list[str], capsys: Any) -> None:
     with pytest.raises(SystemExit) as stopped:
@@ -39,46 +39,18 @@ def test_a_checkout_without_python_is_one_line_with_a_remedy(
     assert error.count("\n") == 1
 
 
-@pytest.mark.parametrize(
-    ("what", "arguments", "shown"),
-    [
-        ("solver", ["--repeat", "1"], "dense over closed form"),
-        ("methods", ["svm-t"], "x CDSPP"),
-    ],
-)
 def test_a_measurement_shows_its_table_and_writes_the_numbers_as_json(
-    what: str,
-    arguments: list[str],
-    shown: str,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: Any,
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any
 ) -> None:
     tiny = measure.Size("office-caltech", 3, 12, 6, 6, 9, 40)
 
-    def here(name: str, size: Any, in_use: Any = (), **options: Any) -> dict[str, Any]:
-        return measure.run_measurement(name, size, in_use)
+    def here(name: str, size: Any, **options: Any) -> dict[str, Any]:
+        return measure.run_measurement(name, size)
 
     monkeypatch.setattr(measure, "SIZES", {"office-caltech": tiny})
-    monkeypatch.setattr(f"benchmarks.{what}.measure", here)
+    monkeypatch.setattr("benchmarks.methods.measure", here)
     path = tmp_path / "numbers.json"
     options = ["--size", "office-caltech", "--json", str(path)]
-    assert main([what, *arguments, *options]) == 0
-    assert shown in capsys.readouterr().out
+    assert main(["methods", "svm-t", *options]) == 0
+    assert "x CDSPP" in capsys.readouterr().out
     assert json.loads(path.read_text())[0]["size"]["n_source"] == 12
-
-
-def test_all_tables_follow_each_other_and_lacking_data_are_named(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any
-) -> None:
-    monkeypatch.setattr(
-        "benchmarks.__main__.ALL_COMMANDS", [["tables"], ["precision", "a"]]
-    )
-    monkeypatch.setattr("benchmarks.__main__.bench_tables", list)
-    monkeypatch.setattr("benchmarks.__main__.tables_table", lambda found: "readers\n")
-    monkeypatch.chdir(tmp_path)
-    assert main(["all"]) == 0
-    out = capsys.readouterr().out
-    assert "$ python -m benchmarks tables\nreaders\n" in out
-    assert "$ python -m benchmarks precision a\n" in out
-    assert "a: no such study file" in out

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -16,7 +14,6 @@ from benchmarks.geometry import (
     geometry_table,
     planted_at,
 )
-from benchmarks.geometry_figure import draw_geometry
 from cdspp.methods import available, method_class
 
 PLACES = (Place(2, 5, 0.0), Place(2, 5, 1.0))
@@ -66,12 +63,3 @@ def test_the_table_has_a_line_a_method(gains: pd.DataFrame) -> None:
     lines = geometry_table(gains).splitlines()
     assert [line.split()[0] for line in lines[3:5]] == ["DAMA+", "CDSPP"]
     assert all(line.count("of 1)") == 2 for line in lines[3:5])
-
-
-@pytest.mark.slow
-def test_the_figure_has_equal_bytes(gains: pd.DataFrame, tmp_path: Path) -> None:
-    for name in ("one", "two"):
-        draw_geometry(gains, [tmp_path / f"{name}.svg", tmp_path / f"{name}.png"])
-    for suffix in (".svg", ".png"):
-        first, second = (tmp_path / f"{name}{suffix}" for name in ("one", "two"))
-        assert first.read_bytes() == second.read_bytes()

@@ -6,7 +6,6 @@ from itertools import combinations
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
 import pytest
 from report.figures.colours import ciede2000, nearest
 from support.report_data import CONTROLS
@@ -31,8 +30,6 @@ def panels() -> dict[str, tuple[str, ...]]:
         "iterations": ("svm-t", *ITERATE),
         "opening": ("svm-t", "cdspp", *CONTROLS),
     }
-    geometry = pd.read_csv(ROOT / "docs/shared-geometry.csv")
-    found["shared geometry"] = tuple(geometry["method"].unique())
     for file in [ROOT / "config.yaml", *sorted(ROOT.glob("resources/[ps]*s/*.yaml"))]:
         for curve in read_yaml(file).get("curves", ()):
             methods = curve["methods"]
