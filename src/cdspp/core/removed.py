@@ -1,0 +1,18 @@
+"""Commands, options and keys of study files that were removed, each with a remedy."""
+
+RELEASE = "0.4.0"  # the release that removed them
+# By command: `cdspp <command>`.
+COMMANDS: dict[str, str] = {}
+# By command and option: `cdspp <command> <option>`.
+OPTIONS: dict[tuple[str, str], str] = {}
+# By path in a study file, without places in lists: `methods.grid` of every method.
+KEYS: dict[str, str] = {}
+
+
+def removal_text(name: str, remedy: str) -> str:
+    """Return the message on a removed name.
+
+    >>> removal_text("option --fast", "Choose fewer trials.")
+    'option --fast was removed in 0.4.0: Choose fewer trials.'
+    """
+    return f"{name} was removed in {RELEASE}: {remedy}"
