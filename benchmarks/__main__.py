@@ -14,7 +14,6 @@ from typing import Any
 import pandas as pd
 
 from benchmarks import measure, verdicts
-from benchmarks.bridges import bench_bridges, bridges_table
 from benchmarks.decision_cost import bench_cost
 from benchmarks.decision_families import DRAWS, FAMILIES
 from benchmarks.decision_tables import cost_table, decisions_table
@@ -107,7 +106,6 @@ def _verdicts(arguments: argparse.Namespace) -> str:
         draws=arguments.draws,
         populations=arguments.populations,
         pools=arguments.pools,
-        comparisons=arguments.comparisons,
         workers=arguments.workers,
         progress=progress,
     )
@@ -122,13 +120,6 @@ def _geometry(arguments: argparse.Namespace) -> str:
     return geometry_table(gains)
 
 
-def _bridges(arguments: argparse.Namespace) -> str:
-    counts = bench_bridges(
-        problems=arguments.problems, workers=arguments.workers, progress=progress
-    )
-    return bridges_table(counts)
-
-
 def _decisions(arguments: argparse.Namespace) -> str:
     if arguments.cost:
         costs = bench_cost(progress=progress)
@@ -138,7 +129,6 @@ def _decisions(arguments: argparse.Namespace) -> str:
     records = bench_decisions(
         arguments.families,
         draws=arguments.draws,
-        before=arguments.before,
         coda=arguments.coda,
         workers=arguments.workers,
         earlier_records=json.loads(earlier_records),
@@ -206,7 +196,6 @@ def _parser() -> argparse.ArgumentParser:
             "--json", metavar="FILE", help="also write all numbers as JSON"
         )
     _add_geometry(commands)
-    _add_bridges(commands)
     _add_results(commands)
     _add_order(commands)
     text = "readers of tables on untidy files"
@@ -273,7 +262,6 @@ def _add_verdicts(commands: Any) -> argparse.ArgumentParser:
     _add_number(command, "--draws", 400, "simulated benchmarks per line")
     _add_number(command, "--populations", 8, "planted populations per kind and size")
     _add_number(command, "--pools", 8, "pools per population, at least three")
-    _add_number(command, "--comparisons", 40, "comparisons by hold-out per case")
     command.add_argument(
         "--study", metavar="FOLDER", help="only compare the standard errors of a study"
     )
@@ -293,13 +281,6 @@ def _add_decisions(commands: Any) -> argparse.ArgumentParser:
         help=f"all by default, of {'; '.join(FAMILIES)}",
     )
     _add_number(decisions, "--draws", DRAWS, "draws of each family")
-    decisions.add_argument(
-        "--before",
-        type=int,
-        metavar="N",
-        default=DRAWS,
-        help="draws of each family that 0.2.0 also answers (default: %(default)s)",
-    )
     decisions.add_argument(
         "--coda",
         metavar="FOLDER",
@@ -327,13 +308,6 @@ def _add_geometry(commands: Any) -> None:
     _add_number(geometry, "--draws", 20, "problems per point of the grid")
     _add_number(geometry, "--workers", 2, "number of parallel processes")
     _add_output(geometry)
-
-
-def _add_bridges(commands: Any) -> None:
-    text = "how often a source is recommended for the columns that it shares"
-    bridges = add_command(commands, "bridges", _bridges, text, _help("bridges"))
-    _add_number(bridges, "--problems", 40, "problems of each kind and size")
-    _add_number(bridges, "--workers", 2, "number of parallel processes")
 
 
 def _add_results(commands: Any) -> None:

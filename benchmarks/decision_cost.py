@@ -1,4 +1,4 @@
-"""Time and memory of an answer of `compare`, with and without `why`, by rows."""
+"""Time and memory of an answer of `compare`, by rows."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from cdspp.analysis.compare import compare
 
 __all__ = ["SIZES", "bench_cost", "prepare"]
 
-BET, WHY = "bet", "why"  # without an explanation, and with one, as in 0.2.0
 N_SHARED = 3
 # Labelled and unlabelled target rows.
 SIZES = ((12, 1000), (100, 1000), (1000, 1000), (100, 100_000))
@@ -21,7 +20,7 @@ LIMIT = 3600.0
 
 
 def prepare(name: str, size: Size, rows: Rows, rows_in_use: Sequence[int]) -> Work:
-    """Return the answer `name` on rows with three shared columns, to be timed."""
+    """Return the answer on rows with three shared columns, to be timed."""
     shared = [(column, column) for column in range(N_SHARED)]
     source = replace(rows.source(), shared_columns=shared)
 
@@ -29,7 +28,7 @@ def prepare(name: str, size: Size, rows: Rows, rows_in_use: Sequence[int]) -> Wo
         start = time.process_time()
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            compare(rows.X_target, rows.y_target, source=source, why=name == WHY)
+            compare(rows.X_target, rows.y_target, source=source)
         return {"processor": time.process_time() - start}
 
     return work
@@ -40,7 +39,7 @@ def bench_cost(
     *,
     progress: Callable[[str], None] = lambda text: None,
 ) -> list[dict[str, Any]]:
-    """Measure both answers in processes of their own with one thread.
+    """Measure answers in processes of their own with one thread.
 
     Parameters
     ----------
@@ -52,15 +51,13 @@ def bench_cost(
     Returns
     -------
     list of dict
-        By size: `n_labelled`, `n_unlabelled`, and for `bet` and `why` the seconds of
-        the `processor` and of the clock (`seconds`), and `peak_memory_mb`.
+        By size: `n_labelled`, `n_unlabelled`, the seconds of the `processor` and of the
+        clock (`seconds`), and `peak_memory_mb`.
     """
     costs = []
     for n_labelled, n_unlabelled in sizes:
         size = Size("own", 4, 500, 50, n_labelled, n_unlabelled, 40)
-        cost: dict[str, Any] = {"n_labelled": n_labelled, "n_unlabelled": n_unlabelled}
-        for name in (BET, WHY):
-            progress(f"{n_labelled} labelled rows of {n_unlabelled}: {name}")
-            cost[name] = measure(f"{__name__}:{name}", size, limit=LIMIT)
-        costs.append(cost)
+        rows = {"n_labelled": n_labelled, "n_unlabelled": n_unlabelled}
+        progress(f"{n_labelled} labelled rows of {n_unlabelled}")
+        costs.append({**rows, **measure(f"{__name__}:bet", size, limit=LIMIT)})
     return costs

@@ -4,7 +4,12 @@ RELEASE = "0.4.0"  # the release that removed them
 # By command: `cdspp <command>`.
 COMMANDS: dict[str, str] = {}
 # By command and option: `cdspp <command> <option>`.
-OPTIONS: dict[tuple[str, str], str] = {}
+OPTIONS: dict[tuple[str, str], str] = {
+    ("compare", "--why"): (
+        "a study answers this question, with more trials: write its file with "
+        "cdspp init, and run it with cdspp run."
+    ),
+}
 # By path in a study file, without places in lists: `methods.grid` of every method.
 KEYS: dict[str, str] = {}
 
