@@ -66,6 +66,9 @@ def test_every_removed_name_is_refused_with_its_remedy(
         expected = removed.removal_text(f"the option {option}", remedy)
         for words in ([option], ["--json", option], [f"{option}=5"]):
             assert refused(command, *words) == f"cdspp: error: {command}: {expected}"
+    for (command, ending), remedy in removed.FILES.items():
+        text = removed.removal_text(f"reading {ending} files", remedy)
+        assert refused(command, f"mine{ending}") == f"cdspp: error: {command}: {text}"
     for key in removed.KEYS:
         expect_key(refused, repository, tmp_path / "mine.yaml", key)
 

@@ -12,6 +12,8 @@ ENDED = {
     *("python KPGRLGW(epsilon)", "python KPGRLGW(max_iter)"),
     *("method kpg-rl-gw: epsilon", "method kpg-rl-gw: max_iter"),
     *("python compare(margin)", "python compare(wanted)"),
+    *("command bundle", "command bundle --force", "command bundle --output"),
+    *("command bundle --help", "command bundle -h"),
 }
 
 

@@ -7,6 +7,7 @@ from argparse import ArgumentParser
 from collections.abc import Sequence
 from contextlib import suppress
 from importlib import import_module
+from pathlib import PurePath
 
 from cdspp.cli.command import AS_WRITTEN, help_text, warnings_as_notes
 from cdspp.core import errors, removed
@@ -28,7 +29,7 @@ MODULES = {
     "init": ("fetch", "init"),
     "run": ("plan", "run"),
     "study": ("status", "summary", "verify", "export-splits"),
-    "share": ("cite", "bundle", "constraints"),
+    "references": ("cite", "constraints"),
 }
 
 
@@ -55,7 +56,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _removal_text(words: Sequence[str]) -> str:
-    """Return the message on a command or option that was removed; empty if none was."""
+    """Return the message on the first removed name; empty if there is none."""
     command, *others = words or [""]
     if remedy := removed.COMMANDS.get(command):
         return removed.removal_text(f"the command {command}", remedy)
@@ -63,6 +64,9 @@ def _removal_text(words: Sequence[str]) -> str:
         option = word.partition("=")[0]
         if remedy := removed.OPTIONS.get((command, option)):
             return removed.removal_text(f"{command}: the option {option}", remedy)
+        ending = PurePath(word).suffix
+        if remedy := removed.FILES.get((command, ending)):
+            return removed.removal_text(f"{command}: reading {ending} files", remedy)
     return ""
 
 
