@@ -66,7 +66,6 @@ def _verdicts(arguments: argparse.Namespace) -> str:
         draws=arguments.draws,
         populations=arguments.populations,
         pools=arguments.pools,
-        comparisons=arguments.comparisons,
         workers=arguments.workers,
         progress=progress,
     )
@@ -170,7 +169,6 @@ def _add_verdicts(commands: Any) -> argparse.ArgumentParser:
     _add_number(command, "--draws", 400, "simulated benchmarks per line")
     _add_number(command, "--populations", 8, "planted populations per kind and size")
     _add_number(command, "--pools", 8, "pools per population, at least three")
-    _add_number(command, "--comparisons", 40, "comparisons by hold-out per case")
     command.add_argument(
         "--study", metavar="FOLDER", help="only compare the standard errors of a study"
     )

@@ -18,17 +18,23 @@ import numpy as np
 from benchmarks.decision_families import FAMILIES, Draw
 from benchmarks.labelling import simulate_labelling
 from cdspp.analysis.best_bet import TARGET_ONLY
-from cdspp.analysis.compare import compare, usual_methods
-from cdspp.analysis.hold_outs import Problem
+from cdspp.analysis.compare import compare
 from cdspp.core.errors import DataError, MethodFailed
 from cdspp.core.names import STANDARDISE
 from cdspp.core.scaling import fit_scaling
 from cdspp.methods import make_seeded, method_class
 from cdspp.methods.base import UNLABELLED, Int
+from cdspp.methods.bridge import PAIRS, SHARED
 from cdspp.methods.problem import scale_domains
 
 __all__ = ["TARGET_ONLY", "fit_name", "judge_draw", "judge_draws"]
 
+# Methods considered in hindsight, and those for each kind of bridge.
+METHODS = ("svm-t", "cdspp", "cdls-sup", "dama-sup", TARGET_ONLY)
+BRIDGE_METHODS = {
+    SHARED: ("shared-columns", "shared-columns-plus"),
+    PAIRS: ("paired-map-plus",),
+}
 EXTRA_CANDIDATE = "cdspp-bridge"  # also considered in hindsight if there is a bridge
 WITH_SOURCE = "+source"
 
@@ -100,14 +106,15 @@ def judge_draw(draw: Draw, seed: int) -> dict[str, Any]:
 
 
 def _hindsight(draw: Draw) -> list[str]:
-    """Return the usual methods, with the source and without, and one more."""
-    problem = Problem.of(draw.X, draw.y, draw.source, STANDARDISE)
-    usual = usual_methods(problem)
-    if problem.bridge:
-        usual.append(EXTRA_CANDIDATE)
+    """Return common methods, with the source and without, and those with a bridge."""
+    bridge = {SHARED: draw.source.shared_columns, PAIRS: draw.source.paired_rows}
+    kinds = [kind for kind, part in bridge.items() if part is not None]
+    bridged = [name for kind in kinds for name in BRIDGE_METHODS[kind]]
+    if kinds:
+        bridged.append(EXTRA_CANDIDATE)
     # Without a source, a method with a bridge joins the target to itself.
-    without_source = [name for name in usual if not method_class(name).bridges]
-    return [*map(fit_name, usual), *(fit_name(name, False) for name in without_source)]
+    without_source = [fit_name(name, False) for name in METHODS]
+    return [*map(fit_name, (*METHODS, *bridged)), *without_source]
 
 
 def _fit(draw: Draw, y: Int, name: str) -> tuple[Any, Any]:

@@ -1,9 +1,8 @@
-"""Cases of known truth for the rule on source help: simulated scores and comparisons.
+"""Cases of known truth for the rule on source help: simulated scores.
 
-Scores are judged by `cdspp.analysis.verdicts.decide_all` as a study would be, planted
-problems with few labelled rows by `cdspp.analysis.compare.compare`. Run as a module,
-this file computes requests, also those for `benchmarks.populations`, in a process of
-its own; `benchmarks.verdicts` sends the requests and counts the results.
+`cdspp.analysis.verdicts.decide_all` judges the scores as those of a study. Run as a
+module, this file computes requests, also those for `benchmarks.populations`, in a
+process of its own; `benchmarks.verdicts` sends the requests and counts the results.
 """
 
 from __future__ import annotations
@@ -17,9 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.special import ndtri
 
-from benchmarks.planted import Planted
 from benchmarks.populations import MARGIN, judge_population
-from cdspp.analysis.compare import compare
 from cdspp.analysis.verdicts import PairedGain, Stratum, decide_all, two_way_gain
 from cdspp.core.names import ALONE, REAL
 from cdspp.core.seeding import generator
@@ -27,32 +24,11 @@ from cdspp.methods.base import Float
 from cdspp.stages.source_states import STATES
 
 __all__ = [
-    "COMPARISON_SOURCES",
-    "LABELLED",
     "SCENARIOS",
     "Scenario",
-    "judge_comparison",
     "judge_scores",
     "simulate",
 ]
-
-FIRST_COMPARISON = 5000  # draws before belong to other problems
-# Labelled target rows of a comparison, and how many each class has.
-LABELLED: Mapping[int, tuple[int, ...]] = {
-    12: (2,) * 6,
-    30: (3,) * 10,
-    39: (3, 3, 6, 12, 15),
-    40: (20, 20),
-    100: (5,) * 20,
-}
-# What sources of comparisons have in common with the target, and the spread of a class:
-# the wider, the more there is to gain over methods without a source.
-COMPARISON_SOURCES: Mapping[str, tuple[str, float]] = {
-    "none": ("none", 0.6),
-    "misleading": ("misleading", 0.6),
-    "shared": ("shared", 0.6),
-    "shared, wide": ("shared", 1.0),
-}
 
 
 class Scenario(NamedTuple):
@@ -190,53 +166,8 @@ def _gains(correct: Float) -> dict[str, PairedGain]:
     return {name: two_way_gain([Stratum(1.0, real - r)]) for name, r in rows.items()}
 
 
-def judge_comparison(number: int, geometry: str, n_labelled: int) -> dict[str, Any]:
-    """Run `compare` on a planted problem, as a user would.
-
-    Parameters
-    ----------
-    number : int
-        Number of the problem.
-    geometry : str
-        What the source has in common: one of `COMPARISON_SOURCES`.
-    n_labelled : int
-        Labelled target rows, one of `LABELLED`.
-
-    Returns
-    -------
-    dict
-        The arguments, and the decision of `compare` by its tests of the usual methods.
-    """
-    per_class, (planted_geometry, spread) = (
-        LABELLED[n_labelled],
-        COMPARISON_SOURCES[geometry],
-    )
-    sizes = {"n_source": 20, "d_source": 50, "d_target": 40, "n_latent": 6}
-    population = Planted(
-        planted_geometry,
-        n_classes=len(per_class),
-        n_labelled=max(per_class),
-        n_unlabelled=8,
-        spread=spread,
-        **sizes,
-    )
-    problem = population.draw(FIRST_COMPARISON + number)
-    rank = np.arange(len(problem.y)) % (max(per_class) + 8)
-    # Labelled rows of a class come first; of the smaller classes some are left out.
-    in_use = problem.unlabelled | (rank < np.array(per_class)[problem.truth])
-    rows = problem.X[in_use], problem.y[in_use]
-    comparison = compare(*rows, source=problem.source, seed=number, why=True)
-    request = {"number": number, "geometry": geometry, "n_labelled": n_labelled}
-    assert comparison.explanation is not None
-    return {**request, "decision": comparison.explanation.decision}
-
-
 if __name__ == "__main__":
     what, requests = json.loads(sys.argv[1])
     answers: Mapping[str, Callable[..., dict[str, Any]]]
-    answers = {
-        "scores": judge_scores,
-        "populations": judge_population,
-        "comparisons": judge_comparison,
-    }
+    answers = {"scores": judge_scores, "populations": judge_population}
     sys.stdout.write(json.dumps([answers[what](**request) for request in requests]))

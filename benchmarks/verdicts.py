@@ -1,10 +1,9 @@
 """Error rates of the rule on source help where the truth is known.
 
-There are three parts: simulated rows with fixed gains (*scores*); pools of planted
+There are two parts: simulated rows with fixed gains (*scores*), and pools of planted
 populations, fitted in every source state, whose true gains come from the other pools
-(*populations*); and planted problems with few labelled rows, of which `compare` holds
-some out (*comparisons*). `benchmarks.verdict_cases` and `benchmarks.populations` make
-and judge the cases.
+(*populations*). `benchmarks.verdict_cases` and `benchmarks.populations` make and judge
+the cases.
 """
 
 from __future__ import annotations
@@ -31,8 +30,7 @@ from benchmarks.populations import (
     POOL_ROWS,
     one_and_two_way_gains,
 )
-from benchmarks.verdict_cases import LABELLED, SCENARIOS
-from cdspp.analysis.explanation import USE
+from benchmarks.verdict_cases import SCENARIOS
 from cdspp.analysis.verdicts import DEPENDS, EQUAL, HELPS, HURTS, Stratum
 from cdspp.core.errors import DataError
 from cdspp.core.names import ALONE, MAIN
@@ -43,7 +41,6 @@ __all__ = [
     "PARTS",
     "Rate",
     "bench_verdicts",
-    "comparison_rates",
     "coverage",
     "ratios_table",
     "score_rates",
@@ -55,19 +52,12 @@ __all__ = [
 Entry = Mapping[str, Any]
 Table = Mapping[str, Mapping[str, object]]  # of rows, by name
 
-PARTS = SCORES, POPULATIONS, COMPARISONS = ("scores", "populations", "comparisons")
+PARTS = SCORES, POPULATIONS = ("scores", "populations")
 METHODS = "cdspp", "cdspp-sup"  # one is transductive, the other inductive
 NOMINAL = 0.05
 POWER = "power"
 TRIALS, TASKS = (5, 10), (1, 8)
 INTERVALS = [f"{m} {over}" for m in (ACCURACY, BALANCED) for over in (ALONE, HARDEST)]
-# The rate that a recommendation counts for, by what the source shares with the target.
-RATE_OF_GEOMETRY = {
-    "none": "false use",
-    "misleading": "false use",
-    "shared": POWER,
-    "shared, wide": POWER,
-}
 QUARTILES = (0.25, 0.5, 0.75)
 PER_PROCESS = 8
 
@@ -117,7 +107,6 @@ def bench_verdicts(
     draws: int = 400,
     populations: int = 8,
     pools: int = 8,
-    comparisons: int = 40,
     workers: int = 2,
     progress: Callable[[str], None] = lambda text: None,
 ) -> dict[str, list[dict[str, Any]]]:
@@ -131,8 +120,6 @@ def bench_verdicts(
         Simulated benchmarks per line.
     populations, pools : int, default=8, 8
         Populations of each kind and size, and pools of each.
-    comparisons : int, default=40
-        Comparisons by hold-out for each geometry and number of labelled rows.
     workers : int, default=2
         Processes at a time, each with one BLAS thread; results are the same for any.
     progress : callable, optional
@@ -141,8 +128,8 @@ def bench_verdicts(
     Returns
     -------
     dict
-        The results of `judge_scores`, `judge_population` and `judge_comparison`, by
-        part; empty for a part that was not requested.
+        The results of `judge_scores` and `judge_population`, by part; empty for a part
+        that was not requested.
 
     Raises
     ------
@@ -159,15 +146,9 @@ def bench_verdicts(
         | {"n_pools": pools, "n_trials": max(TRIALS)}
         for kind, rows, method, number in axes
     ]
-    comparison_requests = [
-        {"n_labelled": n_labelled, "geometry": geometry, "number": number}
-        for n_labelled in LABELLED
-        for geometry in RATE_OF_GEOMETRY
-        for number in range(comparisons)
-    ]
     results: dict[str, list[dict[str, Any]]] = {}
     for part, requests in zip(
-        PARTS, (score_requests, population_requests, comparison_requests), strict=True
+        PARTS, (score_requests, population_requests), strict=True
     ):
         part_requests = requests if part in parts else []
         progress(f"{part}: {len(part_requests)} cases")
@@ -260,27 +241,6 @@ def coverage(cases: Sequence[Entry]) -> dict[str, tuple[float, ...]]:
     return rows
 
 
-def comparison_rates(comparisons: Sequence[Entry]) -> dict[int, list[Rate]]:
-    """Return the rates at which a source is recommended, by number of labelled rows.
-
-    A recommendation is false if the source shares no geometry of classes with the
-    target, or a misleading one; it is right (*power*) if the source shares all of it.
-    With wide classes there is more to gain over methods without a source.
-    """
-    rates: dict[int, list[Rate]] = {}
-    for n_labelled in dict.fromkeys(entry["n_labelled"] for entry in comparisons):
-        rates[n_labelled] = []
-        for geometry, what in RATE_OF_GEOMETRY.items():
-            decisions = [
-                entry["decision"]
-                for entry in comparisons
-                if (entry["n_labelled"], entry["geometry"]) == (n_labelled, geometry)
-            ]
-            rate = Rate(what, decisions.count(USE), len(decisions))
-            rates[n_labelled].append(rate)
-    return rates
-
-
 def standard_error_ratios(folder: str | os.PathLike[str]) -> dict[str, list[float]]:
     """Return ratios of two-way to one-way standard errors of gains in a study.
 
@@ -336,13 +296,6 @@ def ratios_table(ratios: Mapping[str, Sequence[float]]) -> str:
 
 def verdicts_table(results: Mapping[str, Sequence[Entry]]) -> str:
     """Return the results of `bench_verdicts` as tables, for the parts that ran."""
-    comparisons = {
-        f"{n_labelled}": {
-            f"{geometry}: {rate.verdict}": rate
-            for geometry, rate in zip(RATE_OF_GEOMETRY, rates, strict=True)
-        }
-        for n_labelled, rates in comparison_rates(results[COMPARISONS]).items()
-    }
     cells = _cells(results[POPULATIONS])
     rate = "verdict rate, % (bound; * = exceeded)"
     tables: Mapping[str, Table] = {
@@ -354,7 +307,6 @@ def verdicts_table(results: Mapping[str, Sequence[Entry]]) -> str:
         f"Planted populations: {rate}": {
             cell: verdict_rates(cases) for cell, cases in cells.items()
         },
-        "Comparisons by hold-out, by labelled rows: source recommended, %": comparisons,
     }
     return "\n".join(_text_table(title, rows) for title, rows in tables.items() if rows)
 

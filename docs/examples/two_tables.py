@@ -91,7 +91,7 @@ def predict(folder: Path, diagnosis: pd.Series, more: str = "") -> None:
 def main(folder: Path) -> None:
     """Run the example in a folder; files of an earlier run are removed."""
     folder.mkdir(parents=True, exist_ok=True)
-    for name in ("predictions.csv", "model.npz", "more.csv", "rows.csv", "answer.json"):
+    for name in ("predictions.csv", "model.npz", "more.csv", "rows.csv"):
         (folder / name).unlink(missing_ok=True)
     diagnosis = write_tables(folder)
     compare, fit = f"cdspp compare {BOTH} {HOW}", f"cdspp fit {BOTH} {HOW}"
@@ -107,8 +107,6 @@ def main(folder: Path) -> None:
     shell(folder, f"{compare} --labelled rows.csv", "Labels for these rows")
     shell(folder, f"{fit} --labelled rows.csv {KEPT} --force", "Fit again")
     predict(folder, diagnosis, " --force")
-    why = f"{compare} --labelled rows.csv --why --json answer.json"
-    shell(folder, why, "Why")
     clinic = pd.read_csv(folder / "clinic.csv", index_col="case")
     clinic["dx"] = first_labels(diagnosis[clinic.index], N_LATER)
     clinic.to_csv(folder / "clinic.csv")

@@ -12,6 +12,8 @@ from unittest.mock import patch
 import yaml
 from rst import heading, indented, list_table, plain
 
+from cdspp.analysis.comparison import SCHEMA_VERSION
+from cdspp.cli.command import JSON_VERSION
 from cdspp.cli.main import main
 
 __all__ = ["EXIT_CODES", "command_parsers", "examples", "json_keys", "pages", "parser"]
@@ -115,7 +117,11 @@ def _exit_codes(commands: Mapping[str, argparse.ArgumentParser]) -> Iterator[str
 def json_keys(root: Path) -> Mapping[str, Mapping[str, str]]:
     """Return the keys of each command that prints JSON, and what they hold."""
     keys = yaml.safe_load((root / KEYS).read_text(encoding="utf-8"))
-    return {name: {"schema_version": "1", **found} for name, found in keys.items()}
+    versions = dict.fromkeys(keys, JSON_VERSION) | {"compare": SCHEMA_VERSION}
+    return {
+        name: {"schema_version": str(versions[name]), **found}
+        for name, found in keys.items()
+    }
 
 
 def _json(keys: Mapping[str, Mapping[str, str]]) -> Iterator[str]:

@@ -28,7 +28,6 @@ ANALYSIS = (
     "cdspp.analysis.compare",
     "cdspp.analysis.comparison",
     "cdspp.analysis.best_bet",
-    "cdspp.analysis.explanation",
     "cdspp.analysis.verdicts",
 )
 OTHERS = (

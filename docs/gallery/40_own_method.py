@@ -6,9 +6,9 @@ The script writes such a class, the nearest class mean with a small vote of the 
 and a study of it on the data that come with the package. `cdspp plan` tries the class
 on a toy problem and forecasts the cost; `cdspp run mine.yaml` runs the study. Then
 `compare` names the best bet on two tables of wines, with the class among its
-candidates, and tests with `why=True` whether the class makes any use of its source.
+candidates.
 
-Picture: Gain of the real source over its controls, on held-out rows.
+Picture: Expected gain of each candidate over `target-only`, with its 80 % interval.
 """
 
 import sys
@@ -54,15 +54,11 @@ wines = load_wine()
 y = np.where(np.arange(89) % 3 == 0, wines.target[1::2], -1)  # every third is known
 source = SourceDomain(wines.data[::2, 5:], wines.target[::2])
 methods = ["mine:Prototypes", "cdspp", "svm-t", "target-only"]
-options = {"methods": methods, "repeats": 5, "why": True}
-found = compare(wines.data[1::2, :5], y, source=source, **options)
+found = compare(wines.data[1::2, :5], y, source=source, methods=methods, repeats=5)
 print(f"best bet: {found.best_bet}, evidence: {found.evidence}\n")
-why = found.explanation
-columns = ["display_name", "accuracy", "alone", "verdict"]
-print(why.verdicts[columns].to_string(index=False, float_format="%.3f"), "\n")
+columns = ["display_name", "information", "accuracy", "expected_gain"]
+print(found.candidates[columns].to_string(index=False, float_format="%.3f"))
 
-gains = 100 * why.gains.pivot_table("gain", "state", "method", sort=False)
-print(gains.round(1).to_string())
-gains.plot.barh(figsize=(7, 3.6), xlabel="gain of the real source, points", ylabel="")
+found.plot()
 plt.tight_layout()
 plt.savefig("own_method.png", dpi=120)

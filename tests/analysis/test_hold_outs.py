@@ -34,10 +34,10 @@ def test_held_out_rows_are_in_no_fit(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(CDSPP, "predict", predict)
     problem = Planted(n_classes=3, n_labelled=4).draw(0)
     source = problem.source
-    given: Any = {"methods": ["cdspp"], "repeats": 5, "why": True}
+    given: Any = {"methods": ["cdspp"], "repeats": 5}
     compare(problem.X, problem.y, source=source, **given)
-    # Every state, target-only in three scales, and both on all labelled rows.
-    assert len(fitted) == 5 * (7 + 3) + 2
+    # CDSPP, target-only in three scales, and both on all labelled rows.
+    assert len(fitted) == 5 * (1 + 3) + 2
 
 
 def test_a_scale_is_learnt_from_the_rows_of_the_fit_alone(

@@ -23,14 +23,12 @@ from benchmarks.verdicts import (
     INTERVALS,
     Rate,
     bench_verdicts,
-    comparison_rates,
     coverage,
     score_rates,
     standard_error_ratios,
     verdict_rates,
     verdicts_table,
 )
-from cdspp.analysis.explanation import CANNOT_TELL, NO_SOURCE_BETTER, USE
 from cdspp.analysis.verdicts import DEPENDS, EQUAL, HELPS, HURTS, STATEMENTS, UNDECIDED
 from cdspp.core.errors import DataError
 from cdspp.core.names import ALONE, REAL
@@ -178,14 +176,12 @@ def test_the_command_shows_all_tables_and_writes_the_numbers(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.setattr(verdicts, "PER_PROCESS", 22)
-    monkeypatch.setattr(verdicts, "LABELLED", [12])
     monkeypatch.setattr(verdicts, "TRIALS", (5,))
     monkeypatch.setattr(verdicts, "KINDS", ["two classes"])
     monkeypatch.setattr(verdicts, "POOL_ROWS", [6])
-    monkeypatch.setattr(verdicts, "RATE_OF_GEOMETRY", {"none": "false use"})
     path = tmp_path / "verdicts.json"
     asked = ["--draws", "2", "--populations", "1", "--pools", "3"]
-    asked += ["--comparisons", "1", "--json", str(path)]
+    asked += ["--json", str(path)]
     assert main(["verdicts", *asked]) == 0
     results = json.loads(path.read_text())
     assert verdicts_table(results) in capsys.readouterr().out
@@ -199,8 +195,6 @@ def test_the_command_shows_all_tables_and_writes_the_numbers(
             for method in ("cdspp", "cdspp-sup")
         ],
     }
-    [compared] = results.pop("comparisons")
-    assert compared["decision"] in {USE, NO_SOURCE_BETTER, CANNOT_TELL}
     assert results == json.loads(json.dumps(expected))
 
 
@@ -210,7 +204,7 @@ def test_the_table_has_a_line_for_each_cell_and_for_all_kinds() -> None:
         {"kind": kind, "rows": 6, "method": "cdspp", "cases": cases}
         for kind in ("mixed", "noisy")
     ]
-    table = verdicts_table({"scores": [], "populations": made, "comparisons": []})
+    table = verdicts_table({"scores": [], "populations": made})
     lines = [line.split() for line in table.splitlines()]
     cells = [line for line in lines if line[1:3] == ["6", "cdspp"]]
     assert [line[0] for line in cells] == ["mixed", "noisy", "all"] * 2
@@ -218,26 +212,6 @@ def test_the_table_has_a_line_for_each_cell_and_for_all_kinds() -> None:
     assert cells[0][-1] == "2.00"
     assert cells[3][3:5] == ["83.3", "(22.8)*"]
     assert cells[5][3:5] == ["83.3", "(17.6)*"]
-
-
-def test_recommendations_are_counted_by_labelled_rows_and_geometry() -> None:
-    said = {"none": [USE, CANNOT_TELL], "misleading": [], "shared": [USE]}
-    entries = [
-        {"n_labelled": 30, "geometry": geometry, "decision": decision}
-        for geometry, decisions in said.items()
-        for decision in decisions
-    ]
-    [rates] = comparison_rates(entries).values()
-    assert [rate[1:3] for rate in rates] == [(1, 2), (0, 0), (1, 1), (0, 0)]
-    table = verdicts_table({"scores": [], "populations": [], "comparisons": entries})
-    assert table.splitlines()[-1].split() == [
-        "30",
-        "50.0",
-        "(35.8)*",
-        "–",
-        "100.0",
-        "–",
-    ]
 
 
 def write_rows(path: Path, **right: list[list[int]]) -> Path:

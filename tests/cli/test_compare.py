@@ -74,32 +74,11 @@ def test_the_answer_comes_first_then_a_table_and_two_commands(
         escape(line.strip()) in text for line in (*output[:3], output[10], output[12])
     )
     assert text.count('class="interval"') == 2
-    assert "Why: every method" not in text
     assert "http" not in text.partition("</head>")[2]
     assert len(pd.read_csv(csv)) == 3
     answer = json.loads(told.read_text())
-    assert answer["schema_version"] == 1
+    assert answer["schema_version"] == 2
     assert answer["next_steps"] == [output[k].strip() for k in (10, 12)]
-
-
-def test_why_adds_the_controls_to_terminal_page_and_table(
-    files: list[str], tmp_path: Path, capsys: Any
-) -> None:
-    csv, page = tmp_path / "gains.csv", tmp_path / "compare.html"
-    chosen = ["--method", "svm-t", "--method", "cdspp", "--repeats", "5", "--why"]
-    assert main([*files, *chosen, "--csv", str(csv), "--page", str(page)]) == 0
-    output = capsys.readouterr().out.splitlines()
-    assert any(line.startswith("CDSPP") and "helps" in line for line in output) or any(
-        line.startswith("CDSPP") and "undecided" in line for line in output
-    )
-    heading = next(line for line in output if "Verdict" in line)
-    assert "Over swapped classes" in heading
-    gains = pd.read_csv(csv)
-    assert gains["state"].nunique() == 7
-    assert np.isfinite(gains["low"]).all()
-    text, _ = read_page(page)
-    assert "Why: every method" in text
-    assert "Over swapped classes" in text
 
 
 def test_labels_of_rows_settle_the_bet_and_join_the_fit(

@@ -1,4 +1,4 @@
-"""What the release 0.2.0 made, read and checked: results, a bundle and a model."""
+"""What the release 0.2.0 made, read and checked: results and a model."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     with zipfile.ZipFile(MADE / "old.zip") as archive:
         archive.extractall(tmp_path / "packed")
     shutil.move(tmp_path / "packed/old/results", tmp_path / "results")
-    with zipfile.ZipFile(MADE / "beside.zip") as archive:  # what no bundle holds
+    with zipfile.ZipFile(MADE / "beside.zip") as archive:  # the tables
         archive.extractall(tmp_path)
     monkeypatch.chdir(tmp_path)
     return tmp_path
@@ -49,7 +49,7 @@ def called(capsys: Any, *words: str) -> tuple[int, str]:
 
 
 @pytest.mark.usefixtures("folder")
-@pytest.mark.parametrize("what", [ROOT, "old.yaml", str(MADE / "old.zip")])
+@pytest.mark.parametrize("what", [ROOT, "old.yaml"])
 def test_what_is_as_it_was_made_is_said_to_be_intact(what: str, capsys: Any) -> None:
     code, output = called(capsys, "verify", what)
     assert code == 0, output
@@ -74,8 +74,6 @@ def test_results_are_read(capsys: Any) -> None:
     assert "SVM_t*                  50.0" in output
     assert set(load_results(ROOT).fits["method"]) == {"svm-t", "cdspp-sup"}
     assert "Scikit-learn" in called(capsys, "cite", ROOT)[1]
-    assert called(capsys, "bundle", ROOT)[0] == 0
-    assert INTACT in called(capsys, "verify", "old.zip")[1]
 
 
 @pytest.mark.usefixtures("folder")

@@ -8,10 +8,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.written_study import VerifiedStudy
+from support.written_study import VerifiedStudy, write_page
 
 from cdspp.__main__ import main
 from cdspp.cli import run
+from cdspp.core.files import write_record
+
+DIGESTS = Path("results/shop/report/digests.json")
 
 
 def test_verify_prints_what_was_checked_and_ends_with_1_where_something_differs(
@@ -62,3 +65,54 @@ def test_where_fits_failed_a_strict_command_ends_with_1(
     output = capsys.readouterr().out
     assert output.count("1 of 16 fits failed (svm-t 1).") == 3
     assert output.count("Nothing to be done. Whole log: ") == 2
+
+
+@pytest.fixture
+def finished(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> VerifiedStudy:
+    """Return a study with a report, in the current folder."""
+    monkeypatch.chdir(tmp_path)
+    study = VerifiedStudy(tmp_path / "results")
+    files = [study.scores, *sorted(study.results.glob("[fl]*/goods/*.*"))]
+    page = study.root / "report/index.html"
+    records = sorted(study.root.glob("fits/goods/**/1-2.json"))
+    write_page([study.plan], page, records=records, files=files, config={"seed": 7})
+    return study
+
+
+def refused(capsys: Any) -> str:
+    """Return what the check prints of results that differ."""
+    with pytest.raises(SystemExit, match="1"):
+        main(["verify", "results/shop"])
+    return str(capsys.readouterr().out)
+
+
+@pytest.mark.usefixtures("finished")
+@pytest.mark.parametrize("key", ["files", "configuration", "page"])
+def test_digests_of_another_type_are_a_fault_in_one_line(capsys: Any, key: str) -> None:
+    assert main(["verify", "results/shop"]) == 0
+    content = json.loads(DIGESTS.read_text())
+    for value in (None, [], 5):
+        DIGESTS.write_text(json.dumps(content | {key: value}))
+        assert "digests.json: expected the digests of a report, but " in refused(capsys)
+
+
+@pytest.mark.usefixtures("finished")
+def test_a_name_in_the_digests_is_no_command_to_the_terminal(capsys: Any) -> None:
+    content = json.loads(DIGESTS.read_text())
+    content["files"]["shop/\x1b[2J"] = 64 * "0"
+    DIGESTS.write_text(json.dumps(content))
+    output = refused(capsys)
+    assert "\x1b" not in output
+    assert r"\x1b[2J" in output
+
+
+@pytest.mark.parametrize("extra", [{"trials": 5}, {"trials": ["x"]}, {"dataset": 5}])
+def test_a_record_of_other_types_is_a_fault_in_one_line(
+    finished: VerifiedStudy, capsys: Any, extra: dict[str, Any]
+) -> None:
+    [record, *_] = sorted(finished.root.glob("fits/**/1-2.json"))
+    content = json.loads(record.read_text())
+    file = record.with_suffix(".parquet")
+    content["extra"] |= extra
+    write_record(file, content["made_of"], content["inputs"], content["extra"])
+    assert "the record next to it has no trials or no data set" in refused(capsys)

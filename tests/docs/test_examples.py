@@ -32,13 +32,10 @@ def test_two_files_lead_to_labels_new_rows_and_a_settled_bet(
     settled = steps["Labels for these rows"].partition("\nMethod   ")[0]
     assert "\nEvidence: settled" in settled
     assert "\nSince " in steps["Fit again"]
-    assert "\nThese rows do not show " in steps["Why"]
-    assert "16 labelled rows detect" in steps["Why"]
     assert "\nSince " in steps["More labels"]
     shares = [int(number) for number in re.findall(r"# (\d+) of 100 new", printed)]
     assert len(shares) == 2
     assert min(shares) > 75
-    assert (tmp_path / "answer.json").is_file()
 
 
 def test_the_two_tables_are_as_the_page_describes_them(tmp_path: Path) -> None:

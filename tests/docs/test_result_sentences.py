@@ -90,13 +90,10 @@ def test_no_sentence_states_a_result_without_a_table(page: Path) -> None:
 
 
 def test_a_page_shows_what_a_command_prints() -> None:
-    """It includes the error rates, in two parts, and quotes the gains."""
-    page, second = (ROOT / "docs/error-rates.md").read_text(), "Comparisons by hold-out"
-    rates, gains = printed()
-    include = "{literalinclude} results/verdicts.txt\n:language: text\n"
-    for option in ("end-before", "start-at"):
-        assert page.count(f"{include}:{option}: {second}\n") == 1
-    assert rates.count(second) == 1
+    """It includes the error rates, and quotes the gains."""
+    page, (_, gains) = (ROOT / "docs/error-rates.md").read_text(), printed()
+    include = "{literalinclude} results/verdicts.txt\n:language: text\n```"
+    assert page.count(include) == 1
     assert f"```text\n{gains}```" in page
 
 

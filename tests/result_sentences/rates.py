@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator
 
 import numpy as np
@@ -77,13 +76,6 @@ def factors(n: Numbers) -> list[float]:
         v[0] for k, v in n.rates.items() if k.endswith(" cdspp") and "all" not in k
     ]
     return sorted(line[9] for line in lines)
-
-
-def no_false_use(n: Numbers) -> bool:
-    """Whether the table of comparisons has no false recommendation."""
-    text = n.page(PRINTED_RATES)
-    rows = re.findall(r"^\d+ +(\d+\.\d) \(.*?\) +(\d+\.\d) \(", text, re.M)
-    return len(rows) * 2 * 16 == 160 and all(float(x) == 0 for r in rows for x in r)
 
 
 def ratios(n: Numbers) -> Iterator[str]:
@@ -175,13 +167,6 @@ ERROR_RATES = [
         "(median of {} gains; quartiles {} and {}), and {} times for pairs of methods "
         "({} gains; {} and {}).",
         lambda n: list(ratios(n)),
-    ),
-    Result(
-        APPENDIX,
-        "Sixteen problems bound a rate loosely: no false recommendation in 160 means "
-        "that the rate is below 2 %.",
-        holds=lambda n: no_false_use(n) and 3 / 160 < 0.02,
-        rests_on=RATES,
     ),
     Result(
         APPENDIX,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import replace
 from itertools import permutations
 from typing import Any
 
@@ -18,7 +17,6 @@ from cdspp.stages.source_states import (
     BRIDGE_STATES,
     STATES,
     SourceState,
-    bridge_states,
     derangement,
 )
 
@@ -334,10 +332,3 @@ def test_other_states_leave_the_bridge_as_it_is(name: str) -> None:
     found = SourceState(name).of(source, OWN, 1, "b", "t", 2)
     assert found.shared_columns == source.shared_columns
     assert found.paired_rows is source.paired_rows
-
-
-def test_a_bridge_is_shuffled_where_it_has_two_parts_at_least() -> None:
-    source = bridged()
-    assert bridge_states(source) == ["shuffled-columns", "shuffled-pairs"]
-    one = replace(source, shared_columns=[(0, 1)], paired_rows=None)
-    assert bridge_states(one) == bridge_states(OWN) == []

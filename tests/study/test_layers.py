@@ -5,16 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 import yaml
 from support.study_files import ROOT, load, load_own
 
-from cdspp import SourceDomain
-from cdspp.analysis.compare import usual_methods
-from cdspp.analysis.hold_outs import Problem
 from cdspp.core.errors import ConfigError
-from cdspp.core.scaling import fit_scaling
 from cdspp.methods import method_class
 from cdspp.study.config import merge_files, merge_presets
 
@@ -190,16 +185,6 @@ def test_the_quick_preset_has_few_methods_all_states_and_nothing_else() -> None:
     assert study.curves == ()
     assert study.notes == ()
     assert len(study.methods) == 6
-
-
-def test_the_quick_preset_has_the_methods_of_compare_at_the_size_of_a_task() -> None:
-    codes = np.concatenate([np.arange(30) % 10, np.full(420, -1)])
-    source = SourceDomain(np.zeros((200, 200)), np.zeros(200))
-    X = np.zeros((450, 50))
-    problem = Problem(X, codes, np.arange(10), source, fit_scaling("none", X))
-    quick = yaml.safe_load((PRESETS / "quick.yaml").read_text())
-    usual = {*usual_methods(problem), "cdspp-pca"}
-    assert {m["id"] for m in quick["methods"]} == usual
 
 
 def test_a_study_file_wins_over_the_preset() -> None:

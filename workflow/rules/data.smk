@@ -22,7 +22,7 @@ def own_input(*paths):
     return [local(ancient(path)) for path in unshared(*paths)]
 
 
-def bundle_of(record):
+def archive_of(record):
     # Outputs cannot depend on the data set in Snakemake, so one file contains them all.
     return f"{record}.tar"
 
@@ -62,7 +62,7 @@ rule fetch:
         no_input,
     output:
         FETCHED,
-        *unshared(bundle_of(FETCHED)),
+        *unshared(archive_of(FETCHED)),
     log:
         "logs/fetch/{dataset}/{resource}.log",
     retries: 1
@@ -93,7 +93,7 @@ rule prepare_dataset:
     output:
         INDEX,
         f"{INDEX}.json",
-        *unshared(bundle_of(INDEX)),
+        *unshared(archive_of(INDEX)),
     log:
         "logs/data/{dataset}.log",
     localrule: True

@@ -23,7 +23,7 @@ def view_files(wildcards, domain=None):
         files["weights"] = FETCHED.format(dataset="backbones", resource=network)
     if NO_SHARED_DISK:
         options = view.domain_options(domain or view.options["codebook_domain"])
-        files["bundles"] = [*map(bundle_of, files.values())]
+        files["archives"] = [*map(archive_of, files.values())]
         kept = own_data(wildcards) or {}
         folder = [kept["folder"]] if "folder" in kept else []
         files["own"] = own_input(*folder, *own_files(view.extractor, options))

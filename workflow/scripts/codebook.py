@@ -1,10 +1,10 @@
 """Learn visual words from one domain."""
 
 from cdspp.core.jobs import job
-from cdspp.stages.bundles import unpack_bundles
 from cdspp.stages.features import build_codebook
+from cdspp.stages.node_archives import unpack_archives
 
-files = unpack_bundles(snakemake.input)
+files = unpack_archives(snakemake.input)
 with job(
     snakemake.log[0],
     files.values(),

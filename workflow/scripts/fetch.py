@@ -2,7 +2,7 @@
 
 from cdspp.core.jobs import job
 from cdspp.datasets.resources import fetch_resource
-from cdspp.stages.bundles import pack_fetched
+from cdspp.stages.node_archives import pack_fetched
 from cdspp.study.files import workflow_folder
 
 with job(snakemake.log[0], echo=True):

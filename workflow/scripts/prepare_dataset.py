@@ -1,8 +1,8 @@
 """Put the files of a data set in place."""
 
 from cdspp.core.jobs import job
-from cdspp.stages.bundles import pack_index
 from cdspp.stages.data import prepare_dataset
+from cdspp.stages.node_archives import pack_index
 from cdspp.study.files import workflow_folder
 
 own = snakemake.params.own or {}

@@ -1,7 +1,7 @@
 """The choice of the method to deploy on a target with few labels and a source."""
 
 import math
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, TypeAlias
 
@@ -12,27 +12,20 @@ from numpy.typing import ArrayLike
 from cdspp.analysis import best_bet as bets
 from cdspp.analysis.best_bet import TARGET_ONLY, Posterior
 from cdspp.analysis.comparison import Comparison, python_lines
-from cdspp.analysis.explanation import HeldOut, explain
-from cdspp.analysis.hold_outs import Fit, HoldOuts, Problem, make_folds
+from cdspp.analysis.hold_outs import HoldOuts, Problem, make_folds
 from cdspp.analysis.rows_to_label import SignTest, draw_rows, read_labelled
 from cdspp.analysis.summary import MOST_COLLAPSED, Floats
 from cdspp.analysis.verdicts import MIN_TRIALS
 from cdspp.core import names
 from cdspp.core.errors import DataError
 from cdspp.core.wording import counted, in_points
-from cdspp.methods import available, method_class, register_method
+from cdspp.methods import method_class, register_method
 from cdspp.methods.base import SourceDomain
-from cdspp.methods.bridge import PAIRS, SHARED
+from cdspp.methods.bridge import SHARED
 from cdspp.methods.cost import fit_cost
-from cdspp.stages.source_states import STATES, bridge_states
 
-__all__ = ["compare", "scale_to_try", "usual_methods"]
+__all__ = ["compare", "scale_to_try"]
 
-# Methods that ``why=True`` tests by default if the source has a bridge.
-BRIDGE_METHODS = {
-    SHARED: ("shared-columns", "shared-columns-plus"),
-    PAIRS: ("paired-map-plus",),
-}
 # Hold-outs end once no posterior mean has changed by more over the last five.
 SETTLED_MEAN, LAST_REPEATS = 0.002, 5
 _TO_SETTLE = """\
@@ -50,13 +43,10 @@ def compare(
     source: SourceDomain,
     methods: Sequence[Any] | None = None,
     labelled: Labelled = None,
-    why: bool = False,
     repeats: int = 15,
     test_share: float = 1 / 5,
     scale: str = names.STANDARDISE,
     max_rows: int = 2000,
-    margin: float = 1.0,
-    wanted: float = 5.0,
     seed: int = 0,
     progress: Callable[[str], None] = lambda text: None,
 ) -> Comparison:
@@ -74,16 +64,11 @@ def compare(
         candidates that use them.
     methods : sequence, optional
         Further candidates: identifiers, class paths such as ``"mine:MyMethod"``,
-        classes or instances. With ``why=True`` only these are tested, by default the
-        candidates and `usual_methods`. Transductive methods cannot predict held-out
-        rows.
+        classes or instances. Transductive methods cannot predict held-out rows.
     labelled : DataFrame or sequence of DataFrame, optional
         `rows_to_label` of an earlier answer on the same tables, with labels filled in
         from the top; several are given in their order. The last is tested, once; all
         labels are added to the fits on all labelled rows, but never held out.
-    why : bool, default=False
-        Also test the candidates and other methods against every control: themselves in
-        other source states, and every method without a source. Takes ten times as long.
     repeats : int, default=15
         Maximum number of stratified hold-outs; at least `MIN_TRIALS`. Fewer run if the
         expected gains no longer change.
@@ -99,12 +84,8 @@ default="standardise"
     max_rows : int, default=2000
         Maximum number of unlabelled target rows in a fit, and roughly of labelled ones
         and source rows; each repeat draws its own subsample.
-    margin, wanted : float, default=1.0, 5.0
-        In points, for ``why=True``. Gains within the margin count as equal. The
-        explanation estimates how many labelled rows would detect a gain of `wanted`, or
-        the largest possible gain if that is smaller.
     seed : int, default=0
-        Seed of hold-outs, source states, methods and rows to label.
+        Seed of hold-outs, methods and rows to label.
     progress : callable, optional
         Receives a line of text before the fits of each method, with the expected time.
 
@@ -124,8 +105,7 @@ default="standardise"
     Notes
     -----
     The rule and its constants are in `cdspp.analysis.best_bet`. Each candidate takes 10
-    to 15 fits and one on all labelled rows; per method, ``why=True`` adds 15 in each of
-    7 source states: 6 for two classes, 8 with a bridge.
+    to 15 fits and one on all labelled rows.
     """
     problem = Problem.of(X, y, source, scale)
     extra = [register_method(method) for method in methods or ()]
@@ -138,9 +118,6 @@ default="standardise"
         progress(_forecast(runs, name, n_folds + 1))
     gains, n_repeats = _gains(runs, candidates)
     found = _bet(runs, gains, n_repeats, labelled)
-    if why and n_folds:
-        tested = extra or dict.fromkeys([*candidates, *usual_methods(problem)])
-        found = _with_explanation(runs, found, [*tested], (margin, wanted), progress)
     first = "# first write the labels of these rows into y\n" if found.test else ""
     steps = [first + python_lines(found.best_bet, scale)]
     if found.can_be_settled:
@@ -162,9 +139,9 @@ def _gains(runs: HoldOuts, names: Sequence[str]) -> tuple[dict[str, Posterior], 
     means: list[list[float]] = []
     posteriors = {name: bets.posterior([], prior) for name, prior in priors.items()}
     for n_repeats in range(1, len(runs.folds) + 1):
-        target_only = runs.correct(Fit(TARGET_ONLY), n_repeats)
+        target_only = runs.correct(TARGET_ONLY, n_repeats)
         for name, prior in priors.items():
-            gains = differences(runs.correct(Fit(name), n_repeats), target_only)
+            gains = differences(runs.correct(name, n_repeats), target_only)
             posteriors[name] = bets.posterior(gains, prior)
         means.append([gain.mean for gain in posteriors.values()])
         if n_repeats >= MIN_TRIALS + LAST_REPEATS:
@@ -189,7 +166,7 @@ def _bet(
 ) -> Comparison:
     problem = runs.problem
     names = (*gains, TARGET_ONLY)
-    shares = {name: runs.degenerate(Fit(name), n_repeats) for name in names}
+    shares = {name: runs.degenerate(name, n_repeats) for name in names}
     usable = {name: g for name, g in gains.items() if shares[name] <= MOST_COLLAPSED}
     candidate = bet = bets.best_bet(usable)
     if bet == TARGET_ONLY:
@@ -200,15 +177,13 @@ def _bet(
     rows, test, disagreement = _rows_to_label(runs, candidate, labelled)
     if test is not None and test.winner is not None:
         bet, strength = (candidate, TARGET_ONLY)[test.winner], bets.SETTLED
-    held_out = _held_out(runs, [Fit(name) for name in shares], n_repeats)
     return Comparison(
         best_bet=bet,
         candidate=candidate,
         posterior=gains[candidate],
         evidence=strength,
         disagreement=disagreement,
-        candidates=_candidates(held_out, usable, problem.bridge),
-        accuracies=pd.DataFrame(held_out.accuracies() if n_repeats else ()),
+        candidates=_candidates(runs, usable, shares, n_repeats),
         rows_to_label=rows,
         n_labelled=len(problem.labelled),
         n_unlabelled=len(problem.unlabelled),
@@ -242,34 +217,28 @@ def _rows_to_label(
     return table, test, len(table) / max(len(problem.unlabelled), 1)
 
 
-def _held_out(runs: HoldOuts, fits: Sequence[Fit], n_repeats: int) -> HeldOut:
-    return HeldOut(
-        classes=runs.problem.codes[runs.problem.labelled],
-        right={fit: runs.correct(fit, n_repeats) for fit in fits},
-        collapsed={fit: runs.degenerate(fit, n_repeats) for fit in fits},
-        bridge=runs.problem.bridge,
-    )
-
-
 def _candidates(
-    held_out: HeldOut, usable: Mapping[str, Posterior], bridge: Collection[str]
+    runs: HoldOuts,
+    usable: Mapping[str, Posterior],
+    shares: Mapping[str, float],
+    n_repeats: int,
 ) -> pd.DataFrame:
     rows = []
-    for fit, right in held_out.right.items():
-        gain = usable.get(fit.method, Posterior(math.nan, math.nan))
+    for method, share in shares.items():
+        gain = usable.get(method, Posterior(math.nan, math.nan))
         low, high = gain.interval
         rows.append(
             {
-                "method": fit.method,
-                "display_name": method_class(fit.method).display_name,
-                "information": bets.information(fit.method, bridge),
-                "accuracy": held_out.accuracy(right) if len(right) else math.nan,
+                "method": method,
+                "display_name": method_class(method).display_name,
+                "information": bets.information(method, runs.problem.bridge),
+                "accuracy": _accuracy(runs.correct(method, n_repeats)),
                 "expected_gain": gain.mean,
                 "low": low,
                 "high": high,
                 "probability": gain.probability,
                 "loss": gain.loss,
-                "degenerate": held_out.collapsed[fit],
+                "degenerate": share,
             }
         )
     return pd.DataFrame(rows).sort_values(
@@ -277,32 +246,12 @@ def _candidates(
     )
 
 
-def _with_explanation(
-    runs: HoldOuts,
-    comparison: Comparison,
-    methods: Sequence[str],
-    goals: tuple[float, float],
-    progress: Callable[[str], None],
-) -> Comparison:
-    """Add the tests in every source state, which may settle the bet."""
-    fits: list[Fit] = []
-    for name in methods:
-        cls = method_class(name)
-        bridged = runs.problem.source.with_bridges(cls.bridges)
-        states = [*STATES, *bridge_states(bridged)] if cls.uses_source else [names.REAL]
-        if runs.problem.two_classes:  # swapping gives the mirrored problem
-            states = [state for state in states if state != names.SWAPPED]
-        fits += (Fit(name, state) for state in states)
-        progress(_forecast(runs, name, len(runs.folds) * len(states)))
-    held_out = _held_out(runs, fits, len(runs.folds))
-    margin, wanted = goals
-    order = bets.default_candidates(runs.problem.bridge)
-    explanation = explain(held_out, order, margin / 100, wanted / 100)
-    accuracies = pd.DataFrame(held_out.accuracies())
-    comparison = replace(comparison, explanation=explanation, accuracies=accuracies)
-    if not explanation.settled or comparison.test is not None:
-        return comparison
-    return replace(comparison, best_bet=explanation.tested, evidence=bets.SETTLED)
+def _accuracy(correct: Floats) -> float:
+    """Return the mean over rows; NaN if no row was tested."""
+    tested = np.isfinite(correct).any(axis=0)
+    if not tested.any():
+        return math.nan
+    return float(np.nanmean(correct[:, tested], axis=0).mean())
 
 
 def _forecast(runs: HoldOuts, method: str, n_fits: int) -> str:
@@ -325,11 +274,11 @@ def _degenerate_note(runs: HoldOuts, comparison: Comparison) -> Iterator[str]:
 
 def _scale_note(runs: HoldOuts, n_repeats: int) -> Iterator[str]:
     """Yield scales with which the reference is expected to gain a point or more."""
-    fit = Fit(TARGET_ONLY)
     standard = n_repeats and runs.scale == names.STANDARDISE
     for scale in (names.UNIT, names.NO_SCALE) if standard else ():
         other = replace(runs, scale=scale, failures={}, _correct={})
-        gains = differences(other.correct(fit, n_repeats), runs.correct(fit, n_repeats))
+        fits = (each.correct(TARGET_ONLY, n_repeats) for each in (other, runs))
+        gains = differences(*fits)
         gain = bets.posterior(gains, bets.PRIORS[bets.NO_SOURCE]).mean
         if gain >= bets.LEAST_GAIN:
             points = f"{in_points(gain, sign=True)} points"
@@ -340,42 +289,6 @@ def scale_to_try(scale: str) -> str:
     """Return another scaling to try if fits are degenerate."""
     standard = (names.STANDARDISE, names.STANDARDISE_EACH)
     return names.PCA if scale in (*standard, names.PCA) else names.STANDARDISE
-
-
-def usual_methods(problem: Problem) -> list[str]:
-    """Return the methods that ``why=True`` tests by default.
-
-    They are few, because with each additional method all others need larger gains:
-    baselines, the method that has a target-only form, that form, the cheapest methods
-    of two other families, and those that benefit most from a bridge.
-    """
-    size = problem.size()
-    classes = {name: method_class(name) for name in available()}
-    forms = [name for name, cls in classes.items() if cls.without_source_of]
-    full_methods = [classes[name].without_source_of for name in forms]
-    baselines = [
-        name
-        for name, cls in classes.items()
-        if cls.supervised and not cls.uses_source and cls.in_compare
-    ]
-    family = {  # module or package of `cdspp.methods`
-        name: cls.__module__.removeprefix("cdspp.methods.").partition(".")[0]
-        for name, cls in classes.items()
-    }
-    covered_families = {family[name] for name in (*baselines, *full_methods)}
-    rivals = [
-        name
-        for name, cls in classes.items()
-        if family[name] not in covered_families
-        and cls.in_compare
-        and not (cls.transductive or cls.needs_torch or cls.bridges)
-    ]
-    rivals.sort(key=lambda name: fit_cost(classes[name], size).seconds)
-    families: dict[str, str] = {}
-    for name in rivals:
-        families.setdefault(family[name], name)
-    bridged = [name for kind in problem.bridge for name in BRIDGE_METHODS[kind]]
-    return [*baselines, *full_methods, *list(families.values())[:2], *bridged, *forms]
 
 
 def _check(methods: Sequence[str], repeats: int, problem: Problem) -> None:

@@ -10,14 +10,13 @@ import pandas as pd
 
 from cdspp.analysis import best_bet as bets
 from cdspp.analysis.best_bet import SETTLED, TARGET_ONLY, Posterior
-from cdspp.analysis.explanation import Explanation
 from cdspp.analysis.rows_to_label import SignTest
 from cdspp.core import names
 from cdspp.core.wording import aligned, counted, in_points
 from cdspp.methods import method_class
 
 FEWEST_ROWS = 5  # fewest with which a sign test can reach 5 %
-SCHEMA_VERSION = 1  # of `Comparison.to_dict`
+SCHEMA_VERSION = 2  # of `Comparison.to_dict`
 # The scikit-learn equivalent of each scale.
 SCALERS = {
     names.UNIT: "preprocessing.Normalizer()",
@@ -49,8 +48,7 @@ class Comparison:
         Of the candidate's gain (`cdspp.analysis.best_bet`).
     evidence : str
         "open"; "likely": the bet is the better side with a probability of 0.65 or more;
-        "settled": decided at 5 % by a test on rows that were labelled for it, or by one
-        requested by `why`.
+        "settled": decided at 5 % by a test on rows that were labelled for it.
     disagreement : float
         The share of unlabelled rows that the candidate and `target-only` label
         differently; the gain cannot be larger.
@@ -67,11 +65,6 @@ class Comparison:
         that were run; none if a class has one labelled row.
     test : SignTest or None
         The test on rows that were labelled for it, the bet's count first.
-    explanation : Explanation or None
-        Tests against every control, with ``why=True``.
-    accuracies : DataFrame
-        By method and source state, mean accuracy on held-out rows; of all states with
-        ``why=True``.
     next_steps : tuple of str
         Code or commands that deploy the bet, and that settle it.
     note : str
@@ -84,7 +77,6 @@ class Comparison:
     evidence: str
     disagreement: float
     candidates: pd.DataFrame
-    accuracies: pd.DataFrame
     rows_to_label: pd.DataFrame
     n_labelled: int
     n_unlabelled: int
@@ -92,7 +84,6 @@ class Comparison:
     repeats: int
     two_classes: bool
     test: SignTest | None = None
-    explanation: Explanation | None = None
     next_steps: tuple[str, ...] = ()
     note: str = ""
 
@@ -135,7 +126,7 @@ class Comparison:
         better = f"better with a probability of {100 * self.probability:.0f} %"
         source_use = "with the source" if self.uses_source else "without the source"
         bet = f"Best bet: {name}, {source_use}"
-        if self.test is not None and self.evidence == SETTLED:
+        if self.evidence == SETTLED:
             before = f"the expected gain of {other} over target-only was {numbers}"
             return f"{bet}: your labels say so. Before them, {before}."
         if self.best_bet == self.candidate:
@@ -152,10 +143,6 @@ class Comparison:
             differ = "one of the two fits failed on all rows"
         if self.test is not None:
             return f"{text}. {self._test_words(self.test)}"
-        if self.evidence == SETTLED and self.explanation is not None:
-            tested = method_class(self.explanation.tested).display_name
-            p_value = f"p = {self.explanation.p_value:.2g}"
-            return f"{text}: {tested} beats every method without a source ({p_value})."
         if not self.repeats:
             why = "because a class has one labelled row: nothing was cross-validated"
             figures = "the figures are those of the prior"
@@ -221,8 +208,7 @@ class Comparison:
         """Show the answer, the candidates and the next steps on one screen."""
         steps = [textwrap.indent(step, "    ") for step in self.next_steps]
         parts = ["\n".join(self.lines), "\n".join(aligned(self.grid()))]
-        why = [self.explanation.finding] if self.explanation else []
-        return "\n\n".join([*parts, "\n\n".join(steps), *why, *self.remarks])
+        return "\n\n".join([*parts, "\n\n".join(steps), *self.remarks])
 
     def _repr_html_(self) -> str:
         heading, *lines = self.grid()
@@ -265,7 +251,6 @@ class Comparison:
             "rows_to_label": len(self.rows_to_label),
             "test": test
             and {**test._asdict(), "p_value": test.p_value, "winner": test.winner},
-            "finding": self.explanation.finding if self.explanation else None,
             "next_steps": list(self.next_steps),
             "remarks": self.remarks,
         }

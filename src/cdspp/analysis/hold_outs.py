@@ -7,7 +7,7 @@ import math
 import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple, Self, TypeAlias
+from typing import Any, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_array
 from cdspp.analysis.summary import Floats
 from cdspp.core import errors
 from cdspp.core.labels import require_common
-from cdspp.core.names import PCA, REAL, STANDARDISE_EACH
+from cdspp.core.names import PCA, STANDARDISE_EACH
 from cdspp.core.scaling import Scaling, fit_scaling
 from cdspp.core.seeding import generator, integer_seed
 from cdspp.core.wording import counted, listed, shortened
@@ -26,7 +26,6 @@ from cdspp.methods.bridge import PAIRS, SHARED, column_names, read_bridge
 from cdspp.methods.cost import Size
 from cdspp.methods.labels import check_classes, compare_classes, read_labels
 from cdspp.methods.problem import number_errors
-from cdspp.stages.source_states import SourceState
 
 # Costs are reported before all fits, degenerate fits after them.
 IGNORED_WARNINGS = (
@@ -38,13 +37,6 @@ IGNORED_WARNINGS = (
 
 # One repeat: labelled rows to fit, by class and in random order, and rows to test.
 Fold: TypeAlias = tuple[list[Int], Int]
-
-
-class Fit(NamedTuple):
-    """A method, and the source state in which it is fitted in each repeat."""
-
-    method: str
-    state: str = REAL
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,7 +86,7 @@ class Problem:
 
     @property
     def two_classes(self) -> bool:
-        """True if the source has two classes, so that swapping mirrors them."""
+        """True if the source has two classes."""
         return len(np.unique(np.asarray(self.source.y))) == 2
 
     @property
@@ -198,7 +190,7 @@ class HoldOuts:
     max_rows: int
     seed: int
     failures: dict[str, str] = field(default_factory=dict)
-    _correct: dict[tuple[Fit, int], tuple[Floats, bool]] = field(default_factory=dict)
+    _correct: dict[tuple[str, int], tuple[Floats, bool]] = field(default_factory=dict)
 
     def notes(self) -> Iterator[str]:
         """Yield notes on the rows of the fits, and on methods that failed."""
@@ -215,31 +207,31 @@ class HoldOuts:
         if self.problem.note:
             yield self.problem.note
 
-    def correct(self, fit: Fit, repeats: int) -> Floats:
+    def correct(self, method: str, repeats: int) -> Floats:
         """Return whether labelled rows are predicted correctly, by repeat and row.
 
         NaN if a row is not held out, or the method failed.
         """
-        return np.array([self._repeat(fit, number)[0] for number in range(repeats)])
+        return np.array([self._repeat(method, number)[0] for number in range(repeats)])
 
-    def degenerate(self, fit: Fit, repeats: int) -> float:
+    def degenerate(self, method: str, repeats: int) -> float:
         """Return the share of fits that collapsed, diverged or failed."""
-        flags = [self._repeat(fit, number)[1] for number in range(repeats)]
+        flags = [self._repeat(method, number)[1] for number in range(repeats)]
         return sum(flags) / len(flags) if flags else 0.0
 
-    def _repeat(self, fit: Fit, number: int) -> tuple[Floats, bool]:
-        if (fit, number) not in self._correct:
+    def _repeat(self, method: str, number: int) -> tuple[Floats, bool]:
+        if (method, number) not in self._correct:
             train, test = self.folds[number]
             labelled = self.problem.labelled
             row = np.full(len(labelled), np.nan)
             train_rows = np.concatenate(train)
-            model, scaling = self._fit_model(self.problem, fit, train_rows, number)
+            model, scaling = self._fit_model(self.problem, method, train_rows, number)
             if model is not None:
                 predicted = model.predict(scaling.apply(self.problem.X[test]))
                 right = predicted == self.problem.codes[test]
                 row[np.searchsorted(labelled, test)] = right
-            self._correct[fit, number] = row, model is None or bool(model.collapsed_)
-        return self._correct[fit, number]
+            self._correct[method, number] = row, model is None or bool(model.collapsed_)
+        return self._correct[method, number]
 
     def label_all(self, problem: Problem, method: str) -> Int | None:
         """Return the codes of all unlabelled rows by a fit on all labelled ones.
@@ -250,7 +242,7 @@ class HoldOuts:
         if len(train) > self.max_rows:
             rng = generator("compare", self.seed, "final", "labelled")
             train = np.sort(rng.permutation(train)[: self.max_rows])
-        model, scaling = self._fit_model(problem, Fit(method), train, len(self.folds))
+        model, scaling = self._fit_model(problem, method, train, len(self.folds))
         if model is None:
             return None
         places, step = problem.unlabelled, self.max_rows
@@ -261,13 +253,13 @@ class HoldOuts:
         return np.concatenate(predictions)
 
     def _fit_model(
-        self, problem: Problem, fit: Fit, train: Int, number: int
+        self, problem: Problem, method: str, train: Int, number: int
     ) -> tuple[Any, Scaling]:
         """Return a model fitted on labelled rows `used`; None if it failed."""
         rng = generator("compare", self.seed, number, "unlabelled")
         others = np.sort(rng.permutation(problem.unlabelled)[: self.max_rows])
         rows = np.concatenate([train, others])
-        domain = self._source(number).with_bridges(method_class(fit.method).bridges)
+        domain = self._source(number).with_bridges(method_class(method).bridges)
         scaling = fit_scaling(self.scale, problem.X[rows])
         if domain.shared_columns is not None:
             source_columns, columns = np.transpose(domain.shared_columns)
@@ -275,19 +267,16 @@ class HoldOuts:
         if domain.paired_rows is not None:
             left, right = domain.paired_rows
             domain = replace(domain, paired_rows=(left, scaling.apply(right)))
-        labelled = SourceDomain(scaling.apply(problem.X[train]), problem.codes[train])
-        axes = (self.seed, "compare", "own", number)
-        source = SourceState(fit.state).of(domain, labelled, *axes)
-        fit_seed = integer_seed(fit.method, self.seed, "compare", number)
-        model = make_seeded(fit.method, fit_seed)
+        fit_seed = integer_seed(method, self.seed, "compare", number)
+        model = make_seeded(method, fit_seed)
         with warnings.catch_warnings():
             for category in IGNORED_WARNINGS:
                 warnings.simplefilter("ignore", category)
             try:
                 X = scaling.apply(problem.X[rows])
-                return model.fit(X, problem.codes[rows], source=source), scaling
+                return model.fit(X, problem.codes[rows], source=domain), scaling
             except errors.MethodFailed as error:
-                self.failures.setdefault(fit.method, str(error))
+                self.failures.setdefault(method, str(error))
                 return None, scaling
 
     def _source(self, number: int) -> SourceDomain:

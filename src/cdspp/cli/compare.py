@@ -56,13 +56,6 @@ def _compare(arguments: Namespace) -> str:
     if result.test is not None and result.test.n_rows:
         marked = "rows that the test counted are now marked"
         text.append(f"{arguments.labelled[-1]}: {marked}")
-    if result.explanation is not None:
-        from cdspp.report.tables.source_help import comparison_table
-
-        table = comparison_table(result.explanation, result.accuracies)
-        grid = [[cell.text for cell in line.cells] for line in table.lines]
-        text += ["", result.explanation.finding, ""]
-        text += aligned([list(table.columns), *grid])
     text += _write_files(arguments, result, target, head)
     shares = result.candidates.set_index("display_name")["degenerate"]
     names = arguments.strict and ", ".join(shares.index[shares > MOST_COLLAPSED])
@@ -90,7 +83,6 @@ def compare_files(arguments: Namespace) -> tuple[Comparison, DomainRows, list[st
             source=SourceDomain(source.X, list(source.labels), **bridge),
             methods=arguments.method or None,
             labelled=rows.read_rows_to_label(arguments.labelled, target),
-            why=arguments.why,
             repeats=arguments.repeats,
             scale=arguments.scale,
             seed=arguments.seed,
@@ -112,10 +104,8 @@ def _write_files(
 ) -> Iterator[str]:
     """Write the requested files, and yield a line on some of them."""
     if arguments.csv:
-        explanation = result.explanation
         with atomic(arguments.csv) as temporary:
-            table = result.to_frame() if explanation is None else explanation.gains
-            table.to_csv(temporary, index=False, lineterminator="\n")
+            result.to_frame().to_csv(temporary, index=False, lineterminator="\n")
     if arguments.json:
         write_json(arguments.json, result.to_dict())
     if arguments.rows_to_label:

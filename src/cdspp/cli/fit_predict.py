@@ -124,7 +124,7 @@ def _choose(arguments: Namespace) -> tuple[list[str], dict[str, Any]]:
         choice = {"method": TARGET_ONLY, "choice": "because no source was given"}
         return [f"{line} {arguments.scale} {earlier}."], choice
     options = DEFAULTS | vars(arguments) | {"method": []}
-    options |= {"why": False, "rows_to_label": ""}
+    options["rows_to_label"] = ""
     notes = []
     try:
         result, *_ = compare_files(Namespace(**options))

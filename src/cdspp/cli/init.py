@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 NEEDED = "expected small letters and digits, joined by single hyphens"
 # Labelled samples per class, if there are enough.
 MOST_SOURCE, MOST_TARGET = 20, 3
+# Methods that a new study adds if its tables share columns.
+BRIDGE_METHODS = ("shared-columns", "shared-columns-plus", "cdspp-bridge")
 Sizes = Mapping[str, Mapping[str, int]]
 Direction = tuple[str | None, str | None]  # source and target, None by default
 
@@ -144,9 +146,7 @@ def _table_text(table: tuple[str, str], domain: str, rows: DomainRows) -> str:
 
 def _bridge(tables: Sequence[DomainRows]) -> tuple[list[str], dict[str, Any]]:
     """Return what all tables share, as notes, and what the first two may share."""
-    from cdspp.analysis.compare import BRIDGE_METHODS
     from cdspp.datasets import table_bridge
-    from cdspp.methods.bridge import SHARED
 
     table_pairs = combinations(tables, 2)
     pairs = [table_bridge.shared_columns(None, *pair)[:2] for pair in table_pairs]
@@ -154,7 +154,7 @@ def _bridge(tables: Sequence[DomainRows]) -> tuple[list[str], dict[str, Any]]:
     notes = [note.partition(" (--")[0] for _, note in pairs] if shared else []
     blank = ({k for k, y in zip(t.ids, t.labels, strict=True) if not y} for t in tables)
     return notes, {
-        "bridge": (*BRIDGE_METHODS[SHARED], "cdspp-bridge") if shared else (),
+        "bridge": BRIDGE_METHODS if shared else (),
         "equal": tuple(tables[0].features[place] for place, _ in shared),
         "similar": tuple(table_bridge.propose_columns(tables[0], tables[1], shared)),
         "n_paired": len(table_bridge.common_ids(*tables).intersection(*blank)),

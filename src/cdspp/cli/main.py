@@ -7,9 +7,10 @@ from argparse import ArgumentParser
 from collections.abc import Sequence
 from contextlib import suppress
 from importlib import import_module
+from pathlib import PurePath
 
 from cdspp.cli.command import AS_WRITTEN, help_text, warnings_as_notes
-from cdspp.core import errors
+from cdspp.core import errors, removed
 from cdspp.core.labels import keep_labels
 from cdspp.core.version import VERSION
 
@@ -28,7 +29,7 @@ MODULES = {
     "init": ("fetch", "init"),
     "run": ("plan", "run"),
     "study": ("status", "summary", "verify", "export-splits"),
-    "share": ("cite", "bundle", "constraints"),
+    "references": ("cite", "constraints"),
 }
 
 
@@ -44,12 +45,29 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.epilog = help_text("files")
     parser.add_argument("--version", action="version", version=f"cdspp {VERSION}")
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
+    if fault := _removal_text(words):
+        return _print_error(parser.prog, fault)
     # Commands on studies import more, which would delay a fit of tables.
     modules = [name for name, names in MODULES.items() if words and words[0] in names]
     for name in modules or MODULES:
         import_module(f"cdspp.cli.{name}").add_commands(commands)
     parser.set_defaults(snakemake=snakemake_words)
     return run_command(parser, words)
+
+
+def _removal_text(words: Sequence[str]) -> str:
+    """Return the message on the first removed name; empty if there is none."""
+    command, *others = words or [""]
+    if remedy := removed.COMMANDS.get(command):
+        return removed.removal_text(f"the command {command}", remedy)
+    for word in others:
+        option = word.partition("=")[0]
+        if remedy := removed.OPTIONS.get((command, option)):
+            return removed.removal_text(f"{command}: the option {option}", remedy)
+        ending = PurePath(word).suffix
+        if remedy := removed.FILES.get((command, ending)):
+            return removed.removal_text(f"{command}: reading {ending} files", remedy)
+    return ""
 
 
 def run_command(parser: ArgumentParser, argv: Sequence[str] | None) -> int:

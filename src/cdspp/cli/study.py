@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 
 from cdspp.cli import command
 from cdspp.cli.command import add_command
-from cdspp.cli.share import verify_archive
 from cdspp.core.errors import DataError, writing_fault
 from cdspp.core.names import MAIN, FitKey, PathLike
 from cdspp.core.wording import aligned, counted
@@ -70,13 +69,10 @@ def _verify(arguments: Namespace) -> str:
     from cdspp.study.stale import stale
 
     study, folder = _study_and_results(arguments.study)
-    if study is None and folder.suffix == ".zip":
-        content = verify_archive(folder, _checks)
-    else:
-        content = _checks(folder, None if study is None else stale(study))
+    content = _checks(folder, None if study is None else stale(study))
     faults, failed = content["differences"], content["failures"]
     text = "\n".join(filter(None, [*faults, content["result"], failed]))
-    # File names in a stranger's archive could contain control codes of the terminal.
+    # File names in a stranger's results could contain control codes of the terminal.
     text = re.sub(r"[^\n\x20-\x7e\xa0-\U0010ffff]", lambda c: ascii(c[0])[1:-1], text)
     return command.exit_if_failed(
         command.json_text(content) if arguments.json else text,

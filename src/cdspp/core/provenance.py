@@ -108,12 +108,6 @@ def code_digest(*modules: str) -> str:
     return hashlib.sha256(content.encode()).hexdigest()[:16]
 
 
-def own_modules(modules: Iterable[str]) -> list[Path]:
-    """Return the files of modules that are not installed, and of their imports."""
-    names = (name for name, _ in _imported(modules) if not _is_own(name))
-    return [file for name in names if (file := _source_file(name))]
-
-
 def _imported(modules: Iterable[str]) -> list[tuple[str, str]]:
     """Return modules and their imports, by name, with their code."""
     code_by_module: dict[str, tuple[frozenset[str], str]] = {}

@@ -65,10 +65,10 @@ def extract(
     except DAMAGE_ERRORS as error:
         if isinstance(error, OSError):
             raise_write_error(error, folder)
-        raise damage_error(name, error) from error
+        raise _damage_error(name, error) from error
 
 
-def damage_error(name: str, error: Exception) -> DataError:
+def _damage_error(name: str, error: Exception) -> DataError:
     """Return the error for an unreadable archive, for one of the `DAMAGE_ERRORS`."""
     if isinstance(error, FileNotFoundError):
         return DataError(f"{name}: no such file.")

@@ -119,7 +119,6 @@ class HeterogeneousClassifier(ClassifierMixin, BaseEstimator):
     needs_torch: ClassVar[bool] = False
     needs_pot: ClassVar[bool] = False
     uses_source: ClassVar[bool] = True
-    in_compare: ClassVar[bool] = True  # whether `compare` may try it by default
     without_source_of: ClassVar[str] = ""  # identifier of its form with a source
     option_notes: ClassVar[Mapping[str, str]] = {}  # on the curve of an option
     centres_rows: ClassVar[bool] = False  # before it compares their directions

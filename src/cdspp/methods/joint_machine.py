@@ -255,7 +255,6 @@ class EasyAdaptPlus(EasyAdapt):
     identifier = "easy-adapt-plus"
     display_name = "EasyAdapt++"
     supervised = False
-    in_compare = False
 
     _parameter_constraints = JointMachine._parameter_constraints | {
         "unlabelled_weight": [POSITIVE]

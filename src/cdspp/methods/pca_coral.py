@@ -66,7 +66,6 @@ class PCACoral(base.ConfidentClassifier):
     identifier = "pca-coral"
     display_name = "PCA+CORAL"
     centres_rows = True
-    in_compare = False
 
     _parameter_constraints = {"n_components": [base.COUNT], "C": [base.POSITIVE]}
 

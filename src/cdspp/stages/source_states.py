@@ -18,12 +18,12 @@ from scipy.sparse import issparse
 
 from cdspp.core import names
 from cdspp.core.errors import DataError
-from cdspp.core.linalg import dense, n_rows
+from cdspp.core.linalg import dense
 from cdspp.core.seeding import generator
 from cdspp.methods.base import SourceDomain
 from cdspp.methods.bridge import PAIRS, SHARED
 
-__all__ = ["BRIDGE_STATES", "STATES", "SourceState", "bridge_states", "derangement"]
+__all__ = ["BRIDGE_STATES", "STATES", "SourceState", "derangement"]
 
 
 def derangement(
@@ -71,16 +71,6 @@ def _matched(labelled: SourceDomain, y: NDArray[Any], rng: Generator) -> SourceD
         raise DataError(f"{what}, {fault}")
     places = np.concatenate(rows)
     return SourceDomain(X[places], labels[places])
-
-
-def bridge_states(source: SourceDomain) -> list[str]:
-    """Return the states that apply to the bridge of a source, if it has one.
-
-    A single column or pair cannot be shuffled.
-    """
-    pairs = None if source.paired_rows is None else source.paired_rows[0]
-    parts = {names.SHUFFLED_COLUMNS: source.shared_columns, names.SHUFFLED_PAIRS: pairs}
-    return [name for name, part in parts.items() if (n_rows(part) or 0) > 1]
 
 
 @dataclass(frozen=True)

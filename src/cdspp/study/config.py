@@ -15,6 +15,7 @@ import numpy as np
 from cdspp.core.discovery import did_you_mean
 from cdspp.core.errors import ConfigError, DataError
 from cdspp.core.names import BASELINE, REFERENCE, PathLike, Paths, several_sources
+from cdspp.core.removed import KEYS, removal_text
 from cdspp.core.wording import counted
 from cdspp.core.yaml_files import read_yaml
 from cdspp.datasets import Dataset, own_dataset
@@ -199,7 +200,12 @@ def _sentences(error: Any) -> Iterator[str]:
     if error.validator == "additionalProperties":
         properties = error.schema["properties"]
         for key in error.instance:
-            if key not in properties:
+            if key in properties:
+                continue
+            names = [part for part in (*path, key) if isinstance(part, str)]
+            if remedy := KEYS.get(".".join(names)):
+                yield f"{where}{removal_text(f'the key {key}', remedy)}"
+            else:
                 yield f"{where}unknown key {key!r}{did_you_mean(key, properties)}"
     elif error.validator == "required":
         missing = [key for key in error.validator_value if key not in error.instance]

@@ -344,7 +344,6 @@ class JMEA(STN):
     identifier = "jmea"
     display_name = "JMEA"
     _network = "JointNetwork"
-    in_compare = False
 
     _parameter_constraints = {
         **STN._parameter_constraints,
@@ -426,7 +425,6 @@ class NNT(base.ConfidentClassifier):
     supervised = True
     uses_source = False
     needs_torch = True
-    in_compare = False
 
     _parameter_constraints = NetworkClassifier._parameter_constraints | {
         "tau": [base.NON_NEGATIVE]

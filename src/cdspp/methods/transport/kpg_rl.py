@@ -146,7 +146,6 @@ class KPGRL(base.ConfidentClassifier):
 
     identifier = "kpg-rl"
     display_name = "KPG-RL"
-    in_compare = False
 
     _parameter_constraints = {
         "tau": [base.POSITIVE],

@@ -89,7 +89,6 @@ def label_cost(problem: Problem) -> Float:
 class PlanClassifier(base.ConfidentClassifier):
     """A method that labels a target row by the source rows to which a plan ties it."""
 
-    in_compare = False
     needs_pot = True
 
     @abstractmethod

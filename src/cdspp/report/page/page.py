@@ -31,9 +31,7 @@ from cdspp.core.jobs import processor_time
 from cdspp.core.names import BASELINE, REFERENCE, PathLike
 from cdspp.report import registry
 from cdspp.report.tables.contents import untrained_text
-from cdspp.report.tables.source_help import comparison_table
 from cdspp.report.tables.table import Cell, Table, html_name, number_cell, to_fragment
-from cdspp.stages.source_states import BRIDGE_STATES
 from cdspp.study.files import FIGURE_FORMS, TABLE_FORMS
 from cdspp.study.model import RunDescription
 from cdspp.study.plan import Plans
@@ -321,16 +319,10 @@ def _listed(value: Any) -> str | None:
 
 def write_comparison(comparison: Comparison, rows: list[str], output: PathLike) -> None:
     """Write a comparison as a single HTML file; `rows` describe the input files."""
-    table, shuffled = "", False
-    explanation = comparison.explanation
-    if explanation:
-        shown = comparison_table(explanation, comparison.accuracies)
-        table = Markup(to_fragment(shown))
-        shuffled = explanation.gains["state"].isin(BRIDGE_STATES).any()
     lines = comparison.candidates.rename(columns={"expected_gain": "gain"})
     candidates = list(lines.itertuples())
     context: dict[str, Any] = {"axis": Axis.of(candidates), "candidates": candidates}
-    context |= {"target_only": TARGET_ONLY, "table": table, "shuffled": shuffled}
+    context["target_only"] = TARGET_ONLY
     template = environment().get_template("comparison.html.j2")
     write_page(template.render(context, comparison=comparison, rows=rows), output)
 

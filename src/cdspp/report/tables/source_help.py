@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pandas as pd
 
@@ -14,7 +14,7 @@ from cdspp.analysis.answers import VERDICT_ORDER, gain_without_source, tally, ve
 from cdspp.analysis.pairwise import compare_pairwise
 from cdspp.analysis.summary import read_scores
 from cdspp.analysis.verdicts import interval_note
-from cdspp.core.names import REAL, REFERENCE, Paths
+from cdspp.core.names import REFERENCE, Paths
 from cdspp.core.wording import DASH, STATE_TITLES, counted, in_points, task_title
 from cdspp.report.tables.table import (
     UNUSABLE,
@@ -29,9 +29,6 @@ from cdspp.report.tables.table import (
 )
 from cdspp.stages.score import SampleScores
 from cdspp.study.plan import LEFT_OUT, BenchmarkPlan, Plans
-
-if TYPE_CHECKING:
-    from cdspp.analysis.explanation import Explanation
 
 _BOLD = {verdicts.HELPS, verdicts.HURTS}
 
@@ -221,36 +218,3 @@ def _verdict(comparisons: pd.DataFrame, uncorrected: str = "") -> Cell:
     elif verdict == verdicts.UNDECIDED:
         note = verdicts.detectable_text(first["detectable"])
     return Cell(verdict, bold=verdict in _BOLD, note=note)
-
-
-def comparison_table(explanation: Explanation, accuracies: pd.DataFrame) -> Table:
-    """Build the table of an explanation: lines are methods, columns source states."""
-    states = list(dict.fromkeys(explanation.gains["state"]))
-    gains = {(gain.method, gain.state): gain for gain in explanation.gains.itertuples()}
-    verdict = dict(explanation.verdicts[["method", "verdict"]].itertuples(index=False))
-    lines = []
-    for entry in accuracies[accuracies["state"] == REAL].itertuples():
-        word = verdict.get(entry.method, "no source")
-        cells = [
-            Cell(entry.display_name, name=True),
-            fraction_cell(entry.mean),
-            Cell(word, bold=word in _BOLD),
-        ]
-        for gain in (gains.get((entry.method, state)) for state in states):
-            if gain is None:
-                cells.append(Cell(DASH))
-                continue
-            # With too few repeats there is no interval.
-            low = math.nan if gain.pair == verdicts.TOO_FEW else gain.low
-            bold = gain.pair in _BOLD
-            cells.append(effect_cell(gain.gain, low, gain.high, bold=bold))
-        lines.append(Line(tuple(cells)))
-    headings = [f"Over {STATE_TITLES.get(state, state)}" for state in states]
-    return Table(
-        "comparison",
-        "Every method in every source state",
-        caption("tables", "comparison"),
-        columns=("Method", "Accuracy", "Verdict", *headings),
-        lines=tuple(lines),
-        data=explanation.gains,
-    )
