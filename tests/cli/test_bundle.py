@@ -197,18 +197,17 @@ def test_members_that_need_more_than_half_of_the_disk_are_refused_unread(
     assert f"its members take {total} bytes" in output
 
 
-def test_a_bundle_of_version_0_2_is_checked_without_a_list(
-    bundle: Callable[..., str], capsys: Any
+def test_a_bundle_without_its_list_is_refused(
+    bundle: Callable[..., str], monkeypatch: pytest.MonkeyPatch, capsys: Any
 ) -> None:
     bundle()
     result = members()
     del result["shop/SHA256SUMS"]
-    write(result | {"shop/bomb.bin": b"", "odd": b""})
-    _, output = verified(capsys)
-    assert "No member was compared: shop.zip has no SHA256SUMS" in output
-    # That version packed no predictions of other programs, which the report names.
-    assert "theirs.csv: this input of the report is missing" in output
-    assert "1 difference" in output
+    write(result)
+    monkeypatch.setattr(share, "extract", None)  # not to be called
+    code, output = verified(capsys)
+    assert code == 2
+    assert "shop.zip: expected an archive of cdspp bundle, with a list SHA" in output
 
 
 def test_no_archive_or_another_one_is_refused(

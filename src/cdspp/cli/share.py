@@ -178,7 +178,7 @@ def verify_archive(archive: Path, check: Check) -> dict[str, Any]:
         with suppress(DataError):  # `check` has reported it
             digests = read_digests(root)
             configuration = read_json(root.parents[1] / "study.json")
-            if not digests.release and configuration != digests.configuration:
+            if configuration != digests.configuration:
                 fault = f"{archive}: study.json is not the study of the report."
                 content["differences"] = [*content["differences"], fault]
     return {**content, "result": f"{checked} {content['result']}"}
@@ -192,11 +192,10 @@ def _check_members(archive: Path, limit: int) -> tuple[set[str], list[str], str]
             remedy = f"({limit}). Nothing was unpacked. Set TMPDIR to a larger disk."
             raise DataError(f"{archive}: {fault} {remedy}")
         lists = [name for name in sizes if name.partition("/")[2] == SUMS]
-        top = min(lists, default="").partition("/")[0]
         if not lists:
-            note = f"No member was compared: {archive} has no {SUMS} (of cdspp 0.2)."
-            parts = (*TEXTS, "results")
-            return {n for n in sizes if {*n.split("/")[1:2]} & {*parts}}, [], note
+            fault = f"expected an archive of cdspp bundle, with a list {SUMS}, got none"
+            raise DataError(f"{archive}: {fault}. Pack the study again.")
+        top = min(lists).partition("/")[0]
         with zip_file.open(f"{top}/{SUMS}") as member:
             lines = member.read(LONGEST).decode().splitlines()
         expected = {f"{top}/{line[66:]}": line[:64] for line in lines}
