@@ -138,7 +138,6 @@ def _decisions(arguments: argparse.Namespace) -> str:
     records = bench_decisions(
         arguments.families,
         draws=arguments.draws,
-        before=arguments.before,
         coda=arguments.coda,
         workers=arguments.workers,
         earlier_records=json.loads(earlier_records),
@@ -293,13 +292,6 @@ def _add_decisions(commands: Any) -> argparse.ArgumentParser:
         help=f"all by default, of {'; '.join(FAMILIES)}",
     )
     _add_number(decisions, "--draws", DRAWS, "draws of each family")
-    decisions.add_argument(
-        "--before",
-        type=int,
-        metavar="N",
-        default=DRAWS,
-        help="draws of each family that 0.2.0 also answers (default: %(default)s)",
-    )
     decisions.add_argument(
         "--coda",
         metavar="FOLDER",

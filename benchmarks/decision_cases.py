@@ -15,14 +15,13 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.decision_families import DRAWS, FAMILIES, Draw
+from benchmarks.decision_families import FAMILIES, Draw
 from benchmarks.labelling import simulate_labelling
 from cdspp.analysis.best_bet import TARGET_ONLY
 from cdspp.analysis.compare import compare, usual_methods
-from cdspp.analysis.explanation import USE
 from cdspp.analysis.hold_outs import Problem
 from cdspp.core.errors import DataError, MethodFailed
-from cdspp.core.names import ALONE, REAL, STANDARDISE
+from cdspp.core.names import STANDARDISE
 from cdspp.core.scaling import fit_scaling
 from cdspp.methods import make_seeded, method_class
 from cdspp.methods.base import UNLABELLED, Int
@@ -44,9 +43,9 @@ def fit_name(method: str, with_source: bool = True) -> str:
 
 
 def judge_draws(
-    family: str, numbers: Sequence[int], before: int = DRAWS, coda: str = ""
+    family: str, numbers: Sequence[int], coda: str = ""
 ) -> list[dict[str, Any]]:
-    """Apply `judge_draw` to draws of a family, including 0.2.0 on the first ones.
+    """Apply `judge_draw` to draws of a family.
 
     Without its data, the only record names what is `missing`.
     """
@@ -59,14 +58,12 @@ def judge_draws(
             return [{"family": family, "missing": reason}]
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            record = judge_draw(draw, number, before=number < before, coda=coda)
+            record = judge_draw(draw, number, coda=coda)
         records.append({"family": family, "number": number, **record})
     return records
 
 
-def judge_draw(
-    draw: Draw, seed: int, *, before: bool = True, coda: str = ""
-) -> dict[str, Any]:
+def judge_draw(draw: Draw, seed: int, *, coda: str = "") -> dict[str, Any]:
     """Run `compare` as a user would, and fit every candidate for the truth.
 
     Parameters
@@ -75,8 +72,6 @@ def judge_draw(
         Rows, labels and the truth behind them.
     seed : int
         Seed of the comparison.
-    before : bool, default=True
-        Whether to compute the answer of 0.2.0 as well.
     coda : str, default=""
         A checkout of CODA, whose choice of rows takes part in the labelling.
 
@@ -85,8 +80,7 @@ def judge_draw(
     dict
         The `candidates` with their gains; the fit that the bet deploys (`bet`); the
         accuracy of every candidate on unlabelled rows (`truth`); processor `seconds` of
-        the answer; the `labelling`, empty if the bet is `target-only`; and the result
-        of `_earlier_answer`.
+        the answer; and the `labelling`, empty if the bet is `target-only`.
     """
     rows = draw.X, draw.y
     answer, seconds = _timed_answer(*rows, source=draw.source, seed=seed)
@@ -105,26 +99,6 @@ def judge_draw(
         },
         "seconds": seconds,
         "labelling": _labelling(draw, bet, seed, coda) if bet != TARGET_ONLY else [],
-        **(_earlier_answer(draw, seed) if before else {}),
-    }
-
-
-def _earlier_answer(draw: Draw, seed: int) -> dict[str, Any]:
-    """Return the answer of 0.2.0, and the fit with its best cross-validated mean.
-
-    The fits are `before`, by its `decision` and next command, and `best_mean`; the
-    processor seconds of the answer are `seconds_before`.
-    """
-    problem = Problem.of(draw.X, draw.y, draw.source, STANDARDISE)
-    options = {"source": draw.source, "seed": seed, "why": True}
-    options["methods"] = usual_methods(problem)
-    comparison, seconds = _timed_answer(draw.X, draw.y, **options)
-    answer = comparison.explanation
-    return {
-        "decision": answer.decision,
-        "before": fit_name(answer.method or TARGET_ONLY, answer.decision == USE),
-        "best_mean": _best_mean(comparison.accuracies),
-        "seconds_before": seconds,
     }
 
 
@@ -136,7 +110,7 @@ def _timed_answer(*rows: Any, **options: Any) -> tuple[Any, float]:
 
 
 def _hindsight(draw: Draw) -> list[str]:
-    """Return the candidates of 0.2.0, with the source and without, and one more."""
+    """Return the usual methods, with the source and without, and one more."""
     problem = Problem.of(draw.X, draw.y, draw.source, STANDARDISE)
     usual = usual_methods(problem)
     if problem.bridge:
@@ -144,18 +118,6 @@ def _hindsight(draw: Draw) -> list[str]:
     # Without a source, a method with a bridge joins the target to itself.
     without_source = [name for name in usual if not method_class(name).bridges]
     return [*map(fit_name, usual), *(fit_name(name, False) for name in without_source)]
-
-
-def _best_mean(accuracies: Any) -> str:
-    """Return the fit with the best mean among all that can be deployed."""
-    fits = accuracies.dropna(subset=["mean"])
-    states = [
-        (fit.mean, fit_name(fit.method, fit.state == REAL))
-        for fit in fits.itertuples()
-        if fit.state == REAL
-        or (fit.state == ALONE and not method_class(fit.method).bridges)
-    ]
-    return max(states)[1]
 
 
 def _fit(draw: Draw, y: Int, name: str) -> tuple[Any, Any]:

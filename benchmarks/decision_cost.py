@@ -13,7 +13,7 @@ from cdspp.analysis.compare import compare
 
 __all__ = ["SIZES", "bench_cost", "prepare"]
 
-BET, WHY = "bet", "why"  # without an explanation, and with one, as in 0.2.0
+BET, WHY = "bet", "why"  # without an explanation, and with one
 N_SHARED = 3
 # Labelled and unlabelled target rows.
 SIZES = ((12, 1000), (100, 1000), (1000, 1000), (100, 100_000))

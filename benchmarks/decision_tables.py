@@ -10,7 +10,6 @@ import pandas as pd
 
 from benchmarks.decision_cases import TARGET_ONLY
 from benchmarks.decisions import (
-    BEFORE,
     BET,
     SHIPPED,
     bet_of,
@@ -92,11 +91,7 @@ def _policy_grid(table: pd.DataFrame) -> list[list[str]]:
 
 
 def _family_grid(results: pd.DataFrame) -> list[list[str]]:
-    columns = [
-        policy
-        for policy in (TARGET_ONLY, BET, BEFORE)
-        if policy in {*results["policy"]}
-    ]
+    columns = [TARGET_ONLY, BET]
     grid = [["", *columns, "source"]]
     for family, part in results.groupby("family", sort=False):
         means = part.groupby("policy")["regret"].mean().reindex(columns)
@@ -142,10 +137,10 @@ def _verdict(holds: bool) -> str:
 
 
 def _power(records: Sequence[Record]) -> list[list[str]]:
-    grid = [["true gain, points", "draws", "the bet", "0.2.0"]]
+    grid = [["true gain, points", "draws", "the bet"]]
     for row in power(records).itertuples():
         band = f"{in_points(row.least)} to {in_points(row.most)}"
-        grid.append([band, f"{row.draws}", _share(row.bet), _share(row.before)])
+        grid.append([band, f"{row.draws}", _share(row.bet)])
     return grid
 
 
@@ -168,14 +163,8 @@ def _labelling_grid(means: pd.DataFrame) -> list[list[str]]:
 
 
 def _seconds(records: Sequence[Record]) -> Iterator[str]:
-    times = pd.DataFrame(records)
-    text = f"processor seconds per answer, median: {times['seconds'].median():.1f}"
-    if "seconds_before" in times:
-        answers = times.dropna(subset=["seconds_before"])
-        ratio = (answers["seconds"] / answers["seconds_before"]).median()
-        earlier_seconds = answers["seconds_before"].median()
-        text += f"; in 0.2.0 {earlier_seconds:.1f}, median of ratios {ratio:.2f}"
-    yield from ("", text)
+    seconds = pd.DataFrame(records)["seconds"].median()
+    yield from ("", f"processor seconds per answer, median: {seconds:.1f}")
 
 
 def cost_table(costs: Sequence[Record]) -> str:

@@ -50,9 +50,8 @@ __all__ = [
 Record = Mapping[str, Any]
 
 PER_PROCESS = 3
-# Families whose fits take seconds, with the number of their draws that 0.2.0 answers.
-SLOW = {"embedded": 1, "requests": 0}
-BET, BEFORE, BEST_MEAN = "the bet", "0.2.0's answer", "best mean of 0.2.0"
+SLOW = ("embedded", "requests")  # families whose fits take seconds
+BET = "the bet"
 BEST_OF_BETS = "best mean of the bet's candidates"
 FALSE_BET_LOSS = 0.01  # a bet that loses more over `target-only` is false
 GAIN_BINS = (-np.inf, 0.01, 0.05, 0.1, np.inf)  # of true gains
@@ -104,7 +103,6 @@ def bench_decisions(
     families: Sequence[str] = (),
     *,
     draws: int = DRAWS,
-    before: int = DRAWS,
     coda: str = "",
     workers: int = 2,
     earlier_records: Sequence[Record] = (),
@@ -119,9 +117,6 @@ def bench_decisions(
         Names of `FAMILIES`; all by default.
     draws : int, default=6
         Draws of each family.
-    before : int, default=6
-        Draws of each family that are also answered as in 0.2.0, which takes most of
-        the time; fewer for `SLOW` families.
     coda : str, default=""
         Folder of CODA's code, which then takes part in the labelling, except for `SLOW`
         families.
@@ -148,7 +143,11 @@ def bench_decisions(
     finished_draws = {(record["family"], record.get("number")) for record in records}
     numbers = [range(draws)[k : k + PER_PROCESS] for k in range(0, draws, PER_PROCESS)]
     requests = [
-        {"family": family, "numbers": missing} | _extra_requests(family, before, coda)
+        {
+            "family": family,
+            "numbers": missing,
+            "coda": "" if family.startswith(SLOW) else coda,
+        }
         for family in families or FAMILIES
         for block in numbers
         if (missing := [k for k in block if (family, k) not in finished_draws])
@@ -169,12 +168,6 @@ def bench_decisions(
                 records.append({**record, **kind})
             keep(records)
     return records
-
-
-def _extra_requests(family: str, before: int, coda: str) -> dict[str, Any]:
-    """Return the number of draws that 0.2.0 answers, and CODA's folder."""
-    slow = [number for name, number in SLOW.items() if family.startswith(name)]
-    return {"before": min([before, *slow]), "coda": "" if slow else coda}
 
 
 def bet_of(rule: Rule, record: Record) -> str:
@@ -235,9 +228,6 @@ def _deployments(record: Record) -> Iterator[tuple[str, str]]:
     """Yield policies and the fits that they deploy."""
     yield TARGET_ONLY, TARGET_ONLY
     yield BET, record["bet"]
-    for policy, key in ((BEFORE, "before"), (BEST_MEAN, "best_mean")):
-        if record.get(key):
-            yield policy, record[key]
     accuracies = {c["method"]: c["accuracy"] or 0.0 for c in record["candidates"]}
     yield BEST_OF_BETS, fit_name(max(accuracies, key=accuracies.__getitem__))
     for policy, rule in RULES.items():
@@ -372,38 +362,29 @@ def calibration(gains: pd.DataFrame) -> pd.DataFrame:
 
 
 def power(records: Sequence[Record]) -> pd.DataFrame:
-    """Return the rate at which a policy uses the source, by the true gain.
+    """Return the rate at which the bet uses the source, by the true gain.
 
     Returns
     -------
     DataFrame
         By bin of the best true gain over `target-only` among the bet's candidates, from
-        `least` to `most`: the number of `draws`, and the shares in which the bet
-        (`bet`) and the answer of 0.2.0 (`before`) use the source.
+        `least` to `most`: the number of `draws`, and the share in which the bet uses
+        the source (`bet`).
     """
     rows = []
     for record in records:
         names = [fit_name(c["method"]) for c in record["candidates"]]
         best = max(record["truth"][name] for name in names if name != TARGET_ONLY)
-        uses_source = [
-            str(record.get(k) or "").endswith("+source") for k in ("bet", "before")
-        ]
-        weight = 1.0 if record.get("before") else np.nan
-        rows.append(
-            (
-                best - record["truth"][TARGET_ONLY],
-                uses_source[0],
-                uses_source[1] * weight,
-            )
-        )
-    draws = pd.DataFrame(rows, columns=["gain", "bet", "before"])
+        gain = best - record["truth"][TARGET_ONLY]
+        rows.append((gain, record["bet"].endswith("+source")))
+    draws = pd.DataFrame(rows, columns=["gain", "bet"])
     band_of_draw = np.searchsorted(GAIN_BINS[1:-1], draws["gain"], side="right")
     bands = [
         {
             "least": GAIN_BINS[k],
             "most": GAIN_BINS[k + 1],
             "draws": int(np.sum(band_of_draw == k)),
-            **draws.loc[band_of_draw == k, ["bet", "before"]].mean(),
+            "bet": draws.loc[band_of_draw == k, "bet"].mean(),
         }
         for k in range(len(GAIN_BINS) - 1)
     ]

@@ -206,9 +206,9 @@ def outcome(family: str, number: int, bet: str, truth: Any, **more: Any) -> Any:
 
 
 RECORDS = [
-    outcome("a", 0, "cdspp+source", (0.5, 0.6, 0.4), before="svm-t"),
-    outcome("a", 1, TARGET_ONLY, (0.5, 0.6, 0.7), before=TARGET_ONLY),
-    outcome("b", 0, "cdspp+source", (0.5, 0.3, 0.5), before="cdspp+source", bad=True),
+    outcome("a", 0, "cdspp+source", (0.5, 0.6, 0.4)),
+    outcome("a", 1, TARGET_ONLY, (0.5, 0.6, 0.7)),
+    outcome("b", 0, "cdspp+source", (0.5, 0.3, 0.5), bad=True),
 ]
 
 
@@ -229,14 +229,6 @@ def test_regrets_and_bets_worked_by_hand() -> None:
         1,
         1,
     ]
-    assert results.loc["0.2.0's answer", "bets"] == 2
-
-
-def test_a_policy_is_compared_on_the_draws_that_it_answers() -> None:
-    records = [*RECORDS, outcome("b", 1, TARGET_ONLY, (0.0, 1.0, 0.0))]
-    before = policies(draw_results(records)).set_index("policy").loc["0.2.0's answer"]
-    assert before["draws"] == 3
-    assert before["ratio"] == pytest.approx((0.2 + 0.2 + 0.2) / 0.3)
 
 
 def test_families_are_resampled_whole_and_draws_stay_paired() -> None:
@@ -276,12 +268,10 @@ def test_true_gains_and_their_bands() -> None:
     assert gains["largest"].all()
     truths = [(0.5, 0.47, 0.5), (0.5, 0.53, 0.5), (0.5, 0.58, 0.5)]
     draws = [outcome("a", k, "cdspp+source", t) for k, t in enumerate(truths)]
-    draws[1] |= {"bet": TARGET_ONLY, "before": "cdspp+source"}
+    draws[1] |= {"bet": TARGET_ONLY}
     bands = power(draws)
     assert bands["draws"].tolist() == [1, 1, 1, 0]
     assert bands["bet"].tolist()[:3] == [1.0, 0.0, 1.0]
-    assert bands["before"].isna().tolist() == [True, False, True, True]
-    assert bands["before"][1] == 1.0
 
 
 @pytest.mark.parametrize(
@@ -357,17 +347,11 @@ def test_a_draw_is_answered_and_every_candidate_fitted(
     assert results["bet"] == fit_name(found.best_bet)
     assert [c["method"] for c in results["candidates"]] == ["cdspp", TARGET_ONLY]
     assert bet_of(SHIPPED, results) == results["bet"]
-    assert {results["before"], results["best_mean"]} <= set(results["truth"])
     assert {"cdspp+source", "cdspp", "svm-t", TARGET_ONLY} <= set(results["truth"])
     assert all(0 <= value <= 1 for value in results["truth"].values())
     about = {"family": "planted", "number": 0, "bad": False, "set_aside": True}
     table = decisions_table([{**results, **about}])
     assert "Families set aside: 1, 1 draws" in table
-    assert "0.2.0's answer" in table
-    monkeypatch.setattr(decision_cases, "_labelling", lambda *given: [])
-    fewer = judge_draw(planted_draw(), 0, before=False)
-    assert "before" not in fewer
-    assert "0.2.0's answer" not in decisions_table([{**fewer, **about}])
 
 
 def test_a_family_without_data_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -390,11 +374,10 @@ def test_every_family_is_asked_for_all_its_draws(
         return [{**asked, "number": number} for number in asked["numbers"]]
 
     monkeypatch.setattr("benchmarks.decisions.run_module", ask)
-    records = bench_decisions(["wine", "cancer, noise"], draws=4, before=1)
+    records = bench_decisions(["wine", "cancer, noise"], draws=4)
     draws = [(r["family"], r["number"], r["bad"]) for r in records]
     wine = [("wine", number, False) for number in range(4)]
     assert draws == [*wine, *(("cancer, noise", number, True) for number in range(4))]
-    assert {record["before"] for record in records} == {1}
     kept: list[Any] = []
     known = [{**record, "number": record["number"]} for record in records[:5]]
     again = bench_decisions(
@@ -407,5 +390,5 @@ def test_every_family_is_asked_for_all_its_draws(
     assert [(r["family"], r["number"]) for r in again[:5]] == [d[:2] for d in draws[:5]]
     assert len(again) == 12
     assert len(kept) == 4  # calls of three draws at most
-    of_requests = {(r["before"], r["coda"]) for r in again[8:]}
-    assert of_requests == {(0, "")}
+    assert {r["coda"] for r in again[5:8]} == {"there"}
+    assert {r["coda"] for r in again[8:]} == {""}

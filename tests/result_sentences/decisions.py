@@ -10,7 +10,7 @@ from result_sentences.sentences import VERDICTS, Result
 # What `python -m benchmarks decisions` printed, which takes two hours of a processor.
 PRINTED = "docs/results/decisions.txt"
 REPORTED, ASIDE = 0, 1  # the two groups of families, in their order
-BET, ALWAYS, BEFORE = "the bet", "target-only", "0.2.0's answer"
+BET, ALWAYS = "the bet", "target-only"
 
 
 def group(n: Numbers, which: int) -> str:
@@ -69,13 +69,6 @@ DECISIONS = [
             policy(n, BET)[1],
             policy(n, ALWAYS)[1],
         ),
-        rests_on=PRINTED,
-    ),
-    Result(
-        VERDICTS,
-        "The answer of release 0.2.0 costs {} points on the {} draws for which we "
-        "computed it.",
-        lambda n: (policy(n, BEFORE)[1], policy(n, BEFORE)[0]),
         rests_on=PRINTED,
     ),
     Result(
