@@ -4,23 +4,20 @@ from __future__ import annotations
 
 import re
 import shutil
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from support.result_files import write_fit
+from support.result_files import rewrite_record, write_fit
 from support.written_study import VerifiedStudy
 
 from cdspp.analysis.verify import verify
-from cdspp.core.errors import DataError
-from cdspp.core.files import Expected, read_json, record_mismatch
-from cdspp.stages import formats
+from cdspp.core.errors import DataError, SchemaError
+from cdspp.core.files import Expected, read_json, record_mismatch, write_json
 from cdspp.stages.formats import (
     FIT_COLUMNS,
     LABEL_COLUMNS,
     SCORE_COLUMNS,
     SPLIT_COLUMNS,
-    read_fit,
     read_frame,
     write_rows,
 )
@@ -280,6 +277,27 @@ def test_a_report_without_digests_beside_it_is_named(study: VerifiedStudy) -> No
     named(study, r"digests\.json: expected .* Run the study again")
 
 
+def test_fits_and_reports_of_an_unknown_schema_are_refused_by_one_error(
+    study: VerifiedStudy,
+) -> None:
+    write_report(study)
+    digests = study.root / "report/digests.json"
+    content = read_json(digests)
+    for version, schema in (("9.8", 1), ("9.8", 2)):
+        write_json(digests, {**content, "version": version, "schema": schema})
+        if schema == 1:
+            assert faults(study) == []
+    message = r"json: .*cdspp 9\.8 in schema 2; .* 1\. .*another folder"
+    with pytest.raises(SchemaError, match=f"digests.{message}"):
+        verify(study.root)
+    digests.unlink()
+    rewrite_record(study.fit(), version="9.8")
+    assert not any("1-2.parquet" in text for text in faults(study))
+    rewrite_record(study.fit(), schema=2)
+    with pytest.raises(SchemaError, match=f"1-2.{message}"):
+        verify(study.root)
+
+
 def test_what_a_killed_job_left_half_written_is_no_fault(study: VerifiedStudy) -> None:
     for path in (study.scores, study.fit(), study.table("accuracy_goods")):
         path.with_name(f".{path.name}.a1b2c3d4{path.suffix}").write_bytes(b"half")
@@ -350,15 +368,3 @@ def test_a_file_without_a_size_is_not_read(study: VerifiedStudy) -> None:
     empty.unlink()
     empty.symlink_to(ENDLESS)
     assert faults(study) == []
-
-
-def test_fits_of_the_release_before_are_counted(
-    study: VerifiedStudy, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def read(path: Path) -> formats.FitFile:
-        fit = read_fit(path)
-        older = fit.record._replace(release="0.2.0")
-        return replace(fit, record=older) if "svm-t" in path.parts else fit
-
-    monkeypatch.setattr(formats, "read_fit", read)
-    assert ": all as computed, 2 fits by 0.2.0." in verify(study.root, {})[1]

@@ -58,10 +58,7 @@ def test_without_a_method_the_bet_is_fitted_and_the_model_keeps_the_reason(
         source=SourceDomain(PROBLEM.source.X, NAMES[PROBLEM.source.y]),
     )
     assert output[:2] == result.lines[:2]
-    assert output[2] == (
-        f"Method: {result.best_bet}, the bet; --scale standardise (0.2.0 used --method "
-        "cdspp --scale none)."
-    )
+    assert output[2] == (f"Method: {result.best_bet}, the bet; --scale standardise.")
     scaling, source = scale_domains("standardise", PROBLEM.X, PROBLEM.source)
     model = make(result.best_bet)
     model.fit(scaling.apply(PROBLEM.X), PROBLEM.y, source=source)

@@ -123,7 +123,7 @@ def test_a_model_without_ranges_predicts_and_warns_of_none(capsys: Any) -> None:
     fit("named.npz")
     expected = predict("new.csv")
     model, kept = read_model("m.npz")
-    del kept["ranges"]  # as up to release 0.2.0
+    del kept["ranges"]  # a model that the library saved has none
     save_model("m.npz", model, kept)
     capsys.readouterr()
     assert predict("new.csv") == expected

@@ -8,11 +8,16 @@ import shutil
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
+from support.result_files import rewrite_record
 
+from cdspp.core.errors import SchemaError
 from cdspp.core.files import (
     Expected,
+    read_json,
+    read_record,
     recipe,
     record_mismatch,
     record_path,
@@ -20,7 +25,8 @@ from cdspp.core.files import (
     write_record,
 )
 from cdspp.core.jobs import job
-from cdspp.core.provenance import file_digest
+from cdspp.core.provenance import _imported, file_digest
+from cdspp.methods import available, method_class
 
 RECIPE = Expected("recipe")
 
@@ -87,6 +93,44 @@ def test_a_damaged_record_is_said_to_be_damaged(made: str) -> None:
     assert "record next to it was edited" in record_mismatch(made)
     record_path(made).unlink()
     assert "is missing or damaged" in record_mismatch(made)
+
+
+@pytest.mark.parametrize("schema", [2, None, "1"])
+def test_a_record_of_an_unknown_schema_is_refused_with_its_version(
+    made: str, schema: Any
+) -> None:
+    rewrite_record(Path(made), schema=schema, version="9.8", more=[])
+    message = (
+        rf"view\.npz\.json: .*cdspp 9\.8 in schema {schema}; .*schema 1\. Use that "
+        "version, or run .* another folder"
+    )
+    with pytest.raises(SchemaError, match=message):
+        read_record(made)
+    with pytest.raises(SchemaError, match=message):
+        record_mismatch(made, RECIPE)
+    with pytest.raises(SystemExit, match=message):
+        make("fit.json", [made])
+    assert not Path("fit.json").exists()
+
+
+def test_a_record_of_another_version_counts(
+    made: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rewrite_record(Path(made), version="9.8")
+    assert not record_mismatch(made, RECIPE)
+    monkeypatch.setattr("cdspp.__version__", "9.9")
+    make("reduced.npz", [made])
+    assert read_json("reduced.npz.json")["version"] == "9.9"
+    assert not record_mismatch("reduced.npz", RECIPE)
+
+
+def test_no_digest_of_code_follows_the_version() -> None:
+    stages = ("data", "features", "fit", "score", "splits", "subspace")
+    modules = [f"cdspp.stages.{name}" for name in stages]
+    modules += [method_class(name).__module__ for name in available()]
+    names = {name for name, _ in _imported(modules)}
+    assert "cdspp.core.files" in names
+    assert "cdspp.core.version" not in names
 
 
 def test_a_file_is_at_fault_where_its_input_is_another(made: str) -> None:

@@ -18,7 +18,7 @@ from support.quick_methods import quick
 from support.toy_problem import toy_problem
 
 from cdspp.cli.main import main
-from cdspp.core.errors import DataError
+from cdspp.core.errors import DataError, SchemaError
 from cdspp.core.files import read_parts
 from cdspp.core.scaling import fit_scaling
 from cdspp.methods.model_file import read_model, save_model
@@ -48,7 +48,7 @@ def predicted(path: Path) -> Any:
 def check(path: Path, seed: Any) -> None:
     """Predict, or be refused by an error that the commands print on one line."""
     found = tried(lambda: predicted(path), f"{seed}")
-    if isinstance(found, DataError):
+    if isinstance(found, DataError | SchemaError):
         assert str(path) in str(found), f"{seed}: {found}"
     elif isinstance(found, Exception):
         assert isinstance(found, MemoryError | ValueError), f"{seed}: {found!r}"

@@ -19,7 +19,7 @@ from support.toy_problem import toy_problem
 
 import cdspp
 from cdspp import CDSPP, PA, SourceDomain, load_model, save_model
-from cdspp.core.errors import DataError
+from cdspp.core.errors import DataError, SchemaError
 from cdspp.core.files import read_parts, write_parts
 from cdspp.core.scaling import fit_scaling
 from cdspp.methods import available, method_class
@@ -186,7 +186,6 @@ def model_part(tree: Any) -> Any:
     ("change", "message"),
     [
         (lambda t, a: t.update(format="other"), "not a model that"),
-        (lambda t, a: t.update(schema=2), "in schema 2, .*version reads 1"),
         (lambda t, a: a.pop("array-0"), "damaged model .*array-0"),
         (lambda t, a: model_part(t).update(identifier="os.system"), "damaged model"),
         (
@@ -207,6 +206,28 @@ def test_a_file_of_another_make_is_refused(
 ) -> None:
     with pytest.raises(DataError, match=message):
         load_model(changed(tmp_path / "model.npz", change))
+
+
+@pytest.mark.parametrize("schema", [2, 0, None, "1"])
+def test_a_model_of_an_unknown_schema_is_refused_with_its_version(
+    schema: Any, tmp_path: Path
+) -> None:
+    path = changed(
+        tmp_path / "model.npz", lambda t, a: t.update(schema=schema, version="9.8")
+    )
+    message = (
+        rf"model\.npz: .*cdspp 9\.8 .*schema {schema}; .* schema 1\. .*or fit again"
+    )
+    with pytest.raises(SchemaError, match=message):
+        load_model(path)
+
+
+def test_a_model_of_another_version_is_read(tmp_path: Path) -> None:
+    path = changed(tmp_path / "model.npz", lambda t, a: t.update(version="9.8"))
+    rows = toy_problem().X
+    np.testing.assert_array_equal(
+        load_model(path).predict(rows), toy_problem().fit(CDSPP()).predict(rows)
+    )
 
 
 def test_another_archive_is_no_model(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ import pytest
 from stages.room import ROLES, SPLITS, Room
 from support.result_files import rewrite_record
 
+from cdspp.core.errors import SchemaError
 from cdspp.core.files import read_json, write_json
 from cdspp.stages import fit as stage
 from cdspp.stages.fit import Fit, JobInputs, fit_block
@@ -57,6 +58,23 @@ def folder(room: Room) -> Path:
 
 def names(room: Room) -> list[str]:
     return sorted(path.name for path in folder(room).iterdir())
+
+
+def test_a_fit_of_another_version_is_kept_and_of_an_unknown_schema_not_replaced(
+    room: Room, fit: FitBlock
+) -> None:
+    fit("1-2")
+    made = folder(room) / "1-2.parquet"
+    rewrite_record(made, version="9.8")
+    record = made.with_suffix(".json").read_bytes()
+    assert fit("1-2") == []
+    assert made.with_suffix(".json").read_bytes() == record
+    rewrite_record(made, schema=2)
+    record = made.with_suffix(".json").read_bytes()
+    for block in ("1-2", "1-3"):
+        with pytest.raises(SchemaError, match=r"cdspp 9\.8 in schema 2"):
+            fit(block)
+    assert made.with_suffix(".json").read_bytes() == record
 
 
 def test_more_trials_fit_those_that_are_new_and_leave_no_orphan(

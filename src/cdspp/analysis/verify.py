@@ -11,7 +11,7 @@ from cdspp.analysis.fit_records import job_data, mixed_fits_text
 from cdspp.analysis.summary import read_scores, score_files
 from cdspp.core import names
 from cdspp.core.errors import DataError
-from cdspp.core.files import MADE_BY_OLDER, OLDER, Record
+from cdspp.core.files import Record
 from cdspp.core.provenance import file_digest, ids_digest
 from cdspp.core.wording import counted
 from cdspp.stages import formats
@@ -21,8 +21,6 @@ from cdspp.study.stale import FOLLOWS, changed_files, read_digests
 Trial = tuple[str, str, str, int]  # setting, task, method, trial
 Rows = list[tuple[Any, ...]]
 
-# Reasons to remake a file that are not faults of the file.
-HARMLESS_REASONS = (FOLLOWS, MADE_BY_OLDER)
 FIT_INPUTS = ("source_features", "target_features", "source_split", "target_split")
 # Files that a report names, as patterns in the folder of the study.
 REPORT_FILES = {name: f"{name}/[!.]*" for name in ("tables", "figures", "timings")}
@@ -58,19 +56,15 @@ def verify(
         n_trials += sum(len(rows) for _, rows in fits.sound)
         records += fits.check_scores(file)
         faults += fits.faults
-    since = {k: v for k, v in (stale or {}).items() if v not in HARMLESS_REASONS}
+    since = {k: v for k, v in (stale or {}).items() if v != FOLLOWS}
     first = [f"{path}: {text}. Run the study again." for path, text in since.items()]
     first += (f"{path}: {text}." for path, text in changed.items())
     mixed = mixed_fits_text(map(job_data, records))
     faults = [*filter(None, dict.fromkeys([*first, *faults, mixed]))]
     counts = {"fits": n_fits, "trials": n_trials, "score_files": len(files)}
     counts |= {"digests": len(stated), "unscored_fits": n_fits - len(records)}
-    older = sum(bool(record.release) for record in records)
-    sound = "all as computed"
-    if older:
-        partial = f"{sound}, {counted(older, 'fit')} by {OLDER}"
-        sound = partial if older < len(records) else f"made by {OLDER}, intact"
-    text = _counts_text(counts, counted(len(faults), "difference") if faults else sound)
+    result = counted(len(faults), "difference") if faults else "all as computed"
+    text = _counts_text(counts, result)
     text += _unchecked(root, stated) + (NOT_COMPARED if stale is None else "")
     return faults, text, counts
 

@@ -117,12 +117,11 @@ def _choose(arguments: Namespace) -> tuple[list[str], dict[str, Any]]:
 
     if arguments.option:
         raise ConfigError("--option needs --method, because options differ by method.")
-    earlier = "(0.2.0 used --method cdspp --scale none)"
     if not arguments.source:
         arguments.method = TARGET_ONLY
         line = "Method: target-only, because there is no source; --scale"
         choice = {"method": TARGET_ONLY, "choice": "because no source was given"}
-        return [f"{line} {arguments.scale} {earlier}."], choice
+        return [f"{line} {arguments.scale}."], choice
     options = DEFAULTS | vars(arguments) | {"method": []}
     options["rows_to_label"] = ""
     notes = []
@@ -132,7 +131,7 @@ def _choose(arguments: Namespace) -> tuple[list[str], dict[str, Any]]:
         result, *_ = compare_files(Namespace(**options | {"labelled": []}))
         notes = ["note: --labelled: drawn for other tables, so it is added untested"]
     arguments.method = result.best_bet
-    line = f"Method: {result.best_bet}, the bet; --scale {arguments.scale} {earlier}."
+    line = f"Method: {result.best_bet}, the bet; --scale {arguments.scale}."
     choice = {n: getattr(result, n) for n in ("candidate", "probability", "evidence")}
     return [*result.lines[:2], line, *notes], {"method": result.best_bet, **choice}
 
@@ -227,7 +226,9 @@ def last_fit(model: PathLike, output: PathLike) -> LastFit | None:
 
 
 def read_reason(path: PathLike, extras: Mapping[str, Any]) -> tuple[Reason, str]:
-    """Return the reason for a model's method, and a line on it; none before 0.3.
+    """Return the reason for a model's method, and a line on it.
+
+    Both are empty if the library saved the model.
 
     DataError: it is damaged.
     """

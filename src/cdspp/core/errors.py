@@ -24,6 +24,7 @@ __all__ = [
     "LabelWarning",
     "MethodFailed",
     "NotWritableError",
+    "SchemaError",
     "StaleJobError",
     "UnitWarning",
 ]
@@ -39,6 +40,10 @@ class DataError(ValueError):
 
 class ChecksumError(DataError):
     """The content of a file differs from the published content."""
+
+
+class SchemaError(ValueError):
+    """Another version of the library wrote a file in a schema unknown to this one."""
 
 
 class DiskFullError(Exception):
@@ -64,7 +69,10 @@ EXTRAS = {
     **dict.fromkeys(("filelock", "jsonschema", "requests", "urllib3"), "workflow"),
 }
 # Each states on one line what is wrong, where, and what to do.
-USER_ERRORS = (ConfigError, DataError, DiskFullError, NotWritableError, StaleJobError)
+USER_ERRORS = (
+    *(ConfigError, DataError, SchemaError),
+    *(DiskFullError, NotWritableError, StaleJobError),
+)
 
 
 class MethodFailed(RuntimeError):

@@ -25,9 +25,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 import numpy as np
 from numpy.lib import format as npy
 
-from cdspp.core.errors import DataError, out_of_memory, short_message, write_errors
-from cdspp.core.names import FitKey, PathLike
-from cdspp.core.provenance import file_digest
+from cdspp.core.errors import (
+    DataError,
+    SchemaError,
+    out_of_memory,
+    short_message,
+    write_errors,
+)
+from cdspp.core.names import PathLike
+from cdspp.core.provenance import file_digest, library_version
 from cdspp.core.run_lock import check_run, lock_file
 
 if TYPE_CHECKING:
@@ -48,7 +54,6 @@ A_MOMENT, A_DAY = 1.0, 86400.0  # seconds; a writer locks its new file sooner
 STORED = re.compile(r"\A\.snakemake/storage/.*/(?=(?:data|results)/)")
 
 _STORABLE: dict[str, type] = {}  # classes marked by `storable`, by name
-_FORMER_NAMES = {"Round": "Iteration"}  # names in models of release 0.2
 _TREE = "tree"
 
 
@@ -164,7 +169,7 @@ def read_error(path: PathLike, kind: str, problem: str, remedy: str = "") -> Dat
 class Record(NamedTuple):
     """The origin of a file: its recipe, the digests of its inputs, and its own digest.
 
-    `inputs` are keyed by path, those of fits by name; `release` marks older formats.
+    `inputs` are keyed by path, those of fits by name.
     """
 
     file: str
@@ -172,7 +177,6 @@ class Record(NamedTuple):
     inputs: Mapping[str, str]
     sha256: str
     extra: Mapping[str, Any]
-    release: str = ""
 
     @property
     def trials(self) -> Sequence[Mapping[str, Any]]:
@@ -188,12 +192,12 @@ class Expected(NamedTuple):
     inputs: Mapping[str, str] = {}
 
 
-OLDER = "0.2.0"  # the release whose records have another format
+SCHEMA = 1  # of records, and of the digests behind a report
+ELSEWHERE = "run the study in another folder"
 NO_RECORD = "the record of its origin, next to it, is missing or damaged"
 CHANGED_RECORD = "the record next to it was edited: its own digest does not match"
 OTHER_RECIPE = "it was made with other options, another seed or other code"
 OTHER_CODE = "it was made by other code"
-MADE_BY_OLDER = f"cdspp {OLDER} made it"
 
 
 def content_digest(content: Any) -> str:
@@ -204,6 +208,32 @@ def content_digest(content: Any) -> str:
 def recipe(choices: Any, code: str) -> str:
     """Return the recipe of a file: a digest of options and seed, and one of code."""
     return f"{content_digest(choices)}:{content_digest(code)}"
+
+
+def with_schema(content: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the content of a file with its schema and the version of this library."""
+    return {**content, "schema": SCHEMA, "version": library_version()}
+
+
+def without_schema(path: PathLike, content: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the content of a file of `with_schema`; SchemaError if it is of another.
+
+    KeyError: it has no schema.
+    """
+    rest = dict(content)
+    schema, version = rest.pop("schema"), rest.pop("version")
+    if schema != SCHEMA:
+        raise schema_error(path, schema, version, SCHEMA, ELSEWHERE)
+    return rest
+
+
+def schema_error(
+    path: PathLike, schema: Any, version: Any, known: int, remedy: str
+) -> SchemaError:
+    """Return the error for a file of another schema than the `known` one."""
+    other = f"written by cdspp {version} in schema {schema}"
+    here = f"cdspp {library_version()} reads schema {known}"
+    return SchemaError(f"{path}: {other}; {here}. Use that version, or {remedy}.")
 
 
 def record_path(path: PathLike) -> Path:
@@ -222,11 +252,15 @@ def write_record(
     """Write the record of an existing file, with a digest of the record itself."""
     content: dict[str, Any] = {"file": Path(path).as_posix(), "made_of": made_of}
     content |= {"inputs": {**inputs}, "sha256": file_digest(path), "extra": {**extra}}
+    content = with_schema(content)
     write_json(record_path(path), {**content, "digest": content_digest(content)})
 
 
 def read_record(path: PathLike) -> Record:
-    """Read the record of a file; DataError if it is damaged or of another file."""
+    """Read the record of a file; DataError if it is damaged or of another file.
+
+    SchemaError: a version of the library wrote it in a schema unknown to this one.
+    """
     record, problem = _find_record(path)
     if record is None:
         raise record_error(path, problem)
@@ -277,33 +311,22 @@ def record_mismatch(
     choices, _, code = record.made_of.partition(":")
     if code and expected.made_of.startswith(f"{choices}:"):
         return OTHER_CODE
-    return MADE_BY_OLDER if record.release else OTHER_RECIPE
+    return OTHER_RECIPE
 
 
 def _find_record(path: PathLike) -> tuple[Record | None, str]:
     try:
         content = read_json(record_path(path))
         digest = content.pop("digest", "")
-        if "extra" in content:
-            record = Record(**content)
-        elif "predictions" in content:  # a fit's record by the release `OLDER`
-            extra = dict(content)
-            key = FitKey._make(str(extra.pop(name)) for name in FitKey._fields)
-            names = ("made_of", "inputs", "predictions")
-            made_of, inputs, sha256 = (extra.pop(name) for name in names)
-            file = f"{'/'.join(key)}.parquet"
-            record = Record(file, made_of, inputs, sha256, extra, release=OLDER)
-        else:  # another file of that release
-            record = Record(**content, extra={}, release=OLDER)
+        record = Record(**without_schema(record_path(path), content))
     except (DataError, AttributeError, KeyError, TypeError):
         return None, NO_RECORD
-    if [type(part) for part in record[:5]] != [str, str, dict, str, dict]:
+    if [type(part) for part in record] != [str, str, dict, str, dict]:
         return None, NO_RECORD
     if not STORED.match(os.fspath(path)):  # a copy, or a file that was never in storage
         inputs = {STORED.sub("", name): sha for name, sha in record.inputs.items()}
         record = record._replace(file=STORED.sub("", record.file), inputs=inputs)
-    # The older release sealed only the records of fits.
-    if digest != content_digest(content) and (digest or not record.release):
+    if digest != content_digest(content):
         return None, CHANGED_RECORD
     if Path(record.file).parts[-5:] != Path(path).parts[-5:]:
         return None, f"the record next to it describes {record.file}"
@@ -382,8 +405,7 @@ def unpack(tree: Any, arrays: Mapping[str, np.ndarray], builders: Builders) -> A
             if key in ("dict", *builders):
                 return builders.get(key, dict)(rebuild_mapping(content))
         if "kind" in node:
-            kind = str(_FORMER_NAMES.get(node["kind"], node["kind"]))
-            return _STORABLE[kind](**rebuild_mapping(node["fields"]))
+            return _STORABLE[node["kind"]](**rebuild_mapping(node["fields"]))
         if "objects" in node:
             array = np.empty(len(node["objects"]), dtype=object)
             array[:] = [rebuild(part) for part in node["objects"]]

@@ -74,6 +74,15 @@ def versions() -> dict[str, str]:
     return {"python": platform.python_version(), **installed}
 
 
+def library_version() -> str:
+    """Return the version of this library, without an import of its module.
+
+    Digests of code follow imports, and must not depend on the version.
+    """
+    version: str = sys.modules[PACKAGE].__version__
+    return version
+
+
 def numeric_versions(installed: Mapping[str, str]) -> dict[str, str]:
     """Return the versions that affect predictions."""
     return {name: installed[name] for name in NUMERIC if name in installed}

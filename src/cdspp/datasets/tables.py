@@ -32,8 +32,6 @@ if TYPE_CHECKING:
 
 __all__ = ["LabelledTable", "TablesDataset", "read_table"]
 
-_SUMMARY = {"notes", "features", "missing_markers"}  # keys that older files may lack
-
 
 class TablesDataset(Dataset):
     """A table or arrays per domain, read by `cdspp.datasets.table_rows.read_domain`.
@@ -163,7 +161,7 @@ class TablesDataset(Dataset):
         """Numbers of rows by class, and of shared ids; stored in `cache`, if given."""
         cache = self.cache and Path(self.cache).with_name("contents.json")
         fingerprint, summary = self.fingerprint(), base.read_cache(cache)
-        if summary.get("fingerprint") == fingerprint and {*summary} >= _SUMMARY:
+        if summary.get("fingerprint") == fingerprint:
             return summary
         rows, pairs = self._rows, self._pairs
         sizes = {name: Counter(part.labels) for name, part in rows.items()}

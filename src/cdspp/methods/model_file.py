@@ -11,7 +11,7 @@ from scipy.sparse import csr_array, issparse
 from sklearn.utils.validation import check_is_fitted
 
 from cdspp.core.errors import DataError, out_of_memory, short_message
-from cdspp.core.files import Packer, read_parts, unpack, write_parts
+from cdspp.core.files import Packer, read_parts, schema_error, unpack, write_parts
 from cdspp.core.names import NO_SCALE, PathLike
 from cdspp.core.scaling import Scaling
 from cdspp.core.version import VERSION
@@ -100,8 +100,10 @@ def load_model(
     Raises
     ------
     DataError
-        The file is missing, damaged, of another kind or of another schema; its model
-        has another external class; or ``cdspp fit --scale`` scaled the rows.
+        The file is missing, damaged or of another kind; its model has another external
+        class; or ``cdspp fit --scale`` scaled the rows.
+    SchemaError
+        Another version of the library wrote the file in a schema unknown to this one.
     """
     model, extras = read_model(path, class_=class_)
     scaling = extras.get("scaling")
@@ -121,11 +123,8 @@ def read_model(
     if not isinstance(tree, dict) or tree.get("format") != FORMAT:
         raise DataError(f"{path}: not {KIND}.")
     if tree.get("schema") != SCHEMA:
-        raise DataError(
-            f"{path}: saved by cdspp {tree.get('version')} in schema "
-            f"{tree.get('schema')}, this version reads {SCHEMA}. Update cdspp, or fit "
-            "again."
-        )
+        schema, version = tree.get("schema"), tree.get("version")
+        raise schema_error(path, schema, version, SCHEMA, "fit again")
     try:
         # Importing its module registers the classes of its parts.
         _class_of(path, class_, tree["content"]["dict"]["model"][_ESTIMATOR])

@@ -81,6 +81,8 @@ def load_results(folder: PathLike) -> Results:
     ------
     DataError
         The folder has no scores, or a table is missing.
+    SchemaError
+        Another version of the library wrote its files in a schema unknown to this one.
     """
     root, files = Path(folder), score_files(Path(folder))
     with suppress(DataError):  # no report yet

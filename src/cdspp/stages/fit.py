@@ -133,7 +133,7 @@ def _current_record(path: PathLike, made_of: str, device: Any) -> Record | None:
         numeric_versions, here = provenance.numeric_versions, provenance.versions()
         is_equal = numeric_versions(record.extra["versions"]) == numeric_versions(here)
         if device is not None:
-            on_processor = record.extra.get("device") == devices.PROCESSOR
+            on_processor = record.extra["device"] == devices.PROCESSOR
             is_equal = is_equal and on_processor == (device == devices.PROCESSOR)
         if is_equal and record.made_of == made_of:
             return record
@@ -222,7 +222,7 @@ class DoneTrials:
             with suppress(DataError, OSError):  # damaged, or removed by another job
                 fit_file = formats.read_fit(other)
                 valid = (each for each in fit_file.record.trials if not each["crashed"])
-                keys = ((each["trial"], each.get("read", "")) for each in valid)
+                keys = ((each["trial"], each["read"]) for each in valid)
                 self._fits |= dict.fromkeys(keys, fit_file)
 
     def get(self, trial: int, key: str) -> tuple[Any, dict[str, list[Any]]] | None:

@@ -7,23 +7,18 @@ Without a record, as in a copy without hidden files, it takes every file as up t
 import hashlib
 import json
 import os
-import re
 import sys
 from base64 import urlsafe_b64encode
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
-from html import unescape
 from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from cdspp.core.errors import DataError
 from cdspp.core.files import (
-    MADE_BY_OLDER,
-    NO_RECORD,
-    OLDER,
     OTHER_CODE,
     Expected,
     read_error,
@@ -32,6 +27,8 @@ from cdspp.core.files import (
     recipe,
     record_mismatch,
     record_path,
+    with_schema,
+    without_schema,
     write_json,
 )
 from cdspp.core.names import MAIN, FitKey, PathLike, trials_of_block
@@ -44,7 +41,6 @@ from cdspp.features import extractor_class, own_digests
 from cdspp.methods import method_class
 from cdspp.study.files import (
     FIT,
-    INDEX,
     REPORT,
     SAMPLE_SCORES,
     SCORES,
@@ -55,9 +51,8 @@ from cdspp.study.fit_jobs import cell_cost, expected_fits
 from cdspp.study.model import Config, Study
 
 REPORT_PAGE, DIGESTS = "report/index.html", "digests.json"  # of a study
-# Files next to an output that no rule declares (one by the older release).
-BESIDE = ("contents.json", "digests.json", "index.sha256")
-CODE_ONLY = (OTHER_CODE, MADE_BY_OLDER)
+# Files next to an output that no rule declares.
+BESIDE = ("contents.json", "digests.json")
 MISSING, FOLLOWS = "not computed yet", "one of its inputs is remade"
 NAMED = 3  # number of changed files in a note
 EMPTY = hashlib.sha256().hexdigest()
@@ -131,21 +126,13 @@ def stale(
         comparison.check_benchmark(benchmark, quick=quick)
     comparison.check(files_after_fits(study)["subspaces"])
     found = comparison.found
-    if MADE_BY_OLDER in found.values():  # that release wrote no records of indexes
-        for file in (INDEX.format(dataset=name) for name in study.used_datasets):
-            if found.get(file) == NO_RECORD and not record_path(file).exists():
-                found[file] = MADE_BY_OLDER
     report = REPORT.format(study=study.name)
     with suppress(DataError):  # no report yet, or `changed_files` reports it
-        report_digests = read_digests(Path(report).parents[1])
-        old = report_digests.configuration
+        old = read_digests(Path(report).parents[1]).configuration
         new = json.loads(json.dumps(study.run_description().config, default=str))
-        # The older release had other keys for the same data.
-        keys = new.keys() & old if report_digests.release else {*new, *old}
+        keys = {*new, *old}
         if other := sorted(key for key in keys if new.get(key) != old.get(key)):
             found[report] = f"it belongs to a study with other {', '.join(other)}"
-        elif report_digests.release:
-            found[report] = MADE_BY_OLDER
     return found
 
 
@@ -238,7 +225,7 @@ def run_forecast(study: Study, stale_files: Mapping[str, str]) -> RunForecast:
             kept = (trials_of_block(b.stem) for b in blocks if _last_write(str(b)))
             n_left = len(trials.difference(*kept))
         stay, run[reason] = stay + len(trials) - n_left, run[reason] + n_left
-        if reason in CODE_ONLY:
+        if reason == OTHER_CODE:
             seconds += n_left * cell_cost(study, key).seconds
     return RunForecast(stay, +run, seconds / 3600)
 
@@ -260,15 +247,13 @@ def notes(
 
 def remake_question(fits: RunForecast) -> str:
     """Return the cost of fits for which only code changed; empty if there are none."""
-    reasons = {reason: n for reason in CODE_ONLY if (n := fits.run[reason])}
-    if not reasons:
+    if not (n_trials := fits.run[OTHER_CODE]):
         return ""
-    each = ", ".join(f"{n}: {reason}" for reason, n in reasons.items())
     return (
-        f"{counted(sum(reasons.values()), 'trial')} would be fitted again only because "
-        f"code changed, in about {fits.code_hours:.2f} core-hours ({each}). Nothing "
-        "was run. To fit them again, run cdspp run --remake; to keep them, use the "
-        "version of the code that made them."
+        f"{counted(n_trials, 'trial')} would be fitted again only because code "
+        f"changed, in about {fits.code_hours:.2f} core-hours. Nothing was run. To fit "
+        "them again, run cdspp run --remake; to keep them, use the version of the code "
+        "that made them."
     )
 
 
@@ -295,23 +280,18 @@ def _is_recorded(file: str) -> bool:
 
 
 class ReportDigests(NamedTuple):
-    """The file next to a report: configuration, digests of the page and its files.
-
-    `release` is that of an older package, which had them on the page instead.
-    """
+    """The file next to a report: configuration, digests of the page and its files."""
 
     page: str
     configuration: Config
     files: Mapping[str, str]
-    release: str = ""
 
 
 def write_digests(page: Path, configuration: Config, files: Mapping[str, str]) -> None:
     """Write the inputs of a finished page next to it, for `read_digests`."""
     config = json.loads(json.dumps(configuration, default=str))
     content = {"page": file_digest(page), "configuration": config, "files": files}
-    write_json(page.with_name(DIGESTS), content)
-    page.with_suffix(".sha256").unlink(missing_ok=True)  # of the older release
+    write_json(page.with_name(DIGESTS), with_schema(content))
 
 
 def digests_of_files(files: Iterable[PathLike], results: PathLike) -> dict[str, str]:
@@ -326,32 +306,24 @@ def read_digests(root: PathLike) -> ReportDigests:
     """Return configuration and digests of the report of ``results/<study>``.
 
     DataError: there is no report, or its file of digests is missing or damaged.
+    SchemaError as in `read_record`.
     """
     page = Path(root, REPORT_PAGE)
-    file, old_file = page.with_name(DIGESTS), page.with_suffix(".sha256")
+    file = page.with_name(DIGESTS)
     if not page.is_file():
         fault = f"{page}: expected the report of a finished study, but there is none"
         remedy = "Finish the study first, and name a folder such as results/embedded"
         raise DataError(f"{fault}. {remedy}.")
-    if file.is_file() or not old_file.is_file():
-        try:
-            digests = ReportDigests(**read_json(file))
-            texts = [digests.page, *digests.files, *digests.files.values()]
-            is_text = all(isinstance(text, str) for text in texts)
-            if is_text and isinstance(digests.configuration, dict):
-                return digests
-            raise TypeError("values of another type")
-        except (AttributeError, TypeError) as error:
-            what = "the digests of a report"
-            raise read_error(file, what, f"it has another form: {error}") from error
-    # The release `OLDER` wrote all but the page's own digest on the page.
-    text = page.read_text(encoding="utf-8", errors="replace")
-    match = re.search(r"<pre>(\{\n.*?\n\})</pre>", text, re.DOTALL)
-    configuration = json.loads(unescape(match[1])) if match else {}
-    pairs = re.findall(r"<dt>([^<]+\.\w+)</dt><dd>([0-9a-f]{64})</dd>", text)
-    files = {unescape(name): value for name, value in pairs}
-    page_digest = old_file.read_text(encoding="utf-8").partition(" ")[0]
-    return ReportDigests(page_digest, configuration, files, OLDER)
+    try:
+        digests = ReportDigests(**without_schema(file, read_json(file)))
+        texts = [digests.page, *digests.files, *digests.files.values()]
+        is_text = all(isinstance(text, str) for text in texts)
+        if is_text and isinstance(digests.configuration, dict):
+            return digests
+        raise TypeError("values of another type")
+    except (AttributeError, KeyError, TypeError) as error:
+        what = "the digests of a report"
+        raise read_error(file, what, f"it has another form: {error}") from error
 
 
 def edited_outputs(root: Path) -> set[str]:

@@ -50,16 +50,12 @@ def test_a_study_that_does_not_ask_is_told_so(make_page: Callable[..., Path]) ->
     assert "\nB:" not in text
 
 
-def test_results_of_the_last_release_have_an_answer(copied: Path) -> None:
+def test_a_study_without_all_its_tables_has_averages_and_no_answer(
+    copied: Path,
+) -> None:
     for path in (copied / "tables").glob("pairwise_*"):
         path.unlink()
-    text = headline(copied)
-    assert text.startswith("accuracy, percent (sd)")
-    told = "\nDigits: On average over 4 tasks the source helps CDSPP: over no source it"
-    assert told in text
-    assert (
-        "\nDocs to code: The trials leave open whether the source helps CDSPP" in text
-    )
+    assert headline(copied).startswith("accuracy, percent (sd)")
 
 
 def test_a_dash_for_the_deviation_of_a_single_trial_has_its_reason(

@@ -116,12 +116,12 @@ class KPGRL(base.ConfidentClassifier):
     Defaults are those of the released code for different features, except that its
     `max_iter` is 10000 and its rows are not scaled. Its machine is nearly linear,
     because its ``gamma`` is very small, and regularises more than the linear machine of
-    the same `C`, which release 0.2.0 used. On published features of photographs it is
-    better by 5 to 14 points (1 to 6 without a source), on the embedded digits worse by
-    1 (7 without a source). The linear machine has the `C` of SVM_t but is not
-    one-vs-one. To see the effect of the transport, compare with a fit of this method
-    without a source, with the same machine. The authors' data are not available, so
-    tests only compare with a naive version.
+    the same `C`. On published features of photographs it is better by 5 to 14 points (1
+    to 6 without a source), on the embedded digits worse by 1 (7 without a source). The
+    linear machine has the `C` of SVM_t but is not one-vs-one. To see the effect of the
+    transport, compare with a fit of this method without a source, with the same
+    machine. The authors' data are not available, so tests only compare with a naive
+    version.
 
     References
     ----------

@@ -331,10 +331,10 @@ class SemiRelaxedFGW(PlanClassifier):
     the class that the plan gives them. A new row goes to the source row with the
     smallest ``F'(T)``, as fitted rows eventually do; this agrees with the plan on 99 %
     of the rows of the fit (photographs, default options). Labels by one more step for
-    every row, as in release 0.2.0, were up to 8 points more accurate on photographs
-    with the default `epsilon`, and 22 to 38 points less accurate with 0.1. The paper
-    only has graphs, so no printed results can be compared, and all defaults are this
-    package's own. `fit` raises `MethodFailed` for a class in only one domain.
+    every row were up to 8 points more accurate on photographs with the default
+    `epsilon`, and 22 to 38 points less accurate with 0.1. The paper only has graphs, so
+    no printed results can be compared, and all defaults are this package's own. `fit`
+    raises `MethodFailed` for a class in only one domain.
 
     References
     ----------

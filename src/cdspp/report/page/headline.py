@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-from cdspp.analysis import answers, fit_records, ways
+from cdspp.analysis import fit_records, ways
 from cdspp.analysis.pairwise import read_pairwise
 from cdspp.analysis.source_help import read_comparisons
 from cdspp.core import wording
@@ -76,7 +76,7 @@ def read_headline(results_dir: PathLike) -> Headline:
     for name in titles:
         gains = folder / "tables" / f"source-help_{name}.csv"
         pairwise = folder / "tables" / f"pairwise_{name}.csv"
-        if gains.is_file() and pairwise.is_file():  # missing in studies of 0.2.0
+        if gains.is_file() and pairwise.is_file():  # else the study is unfinished
             frames = read_comparisons(gains), read_pairwise(pairwise)
             openings[name] = ways.opening(*frames)
     scores = [folder / "scores" / f"{name}.parquet" for name in titles]
@@ -125,9 +125,6 @@ def _notes(folder: Path, benchmark: str) -> Iterator[str]:
     path = folder / "tables" / f"contents_{benchmark}.csv"
     if path.is_file() and (text := untrained_text(path)):
         yield text
-    path = folder / "tables" / f"source-help_{benchmark}.csv"
-    if path.is_file() and not path.with_name(f"pairwise_{benchmark}.csv").is_file():
-        yield answers.reference_answer(read_comparisons(path))
     predictions = folder / "predictions" / benchmark
     if predictions.is_dir():
         yield f"Predictions of rows without a label: {predictions}"
