@@ -10,6 +10,7 @@ RELEASED = Path(__file__).with_name("interface-0.2.0.txt")
 ENDED = {
     *("python KPGRLGW(epsilon)", "python KPGRLGW(max_iter)"),
     *("method kpg-rl-gw: epsilon", "method kpg-rl-gw: max_iter"),
+    *("file figure: selection", "file table: selection"),
 }
 
 
