@@ -165,8 +165,9 @@ def _fields(plans: Plans) -> dict[str, str]:
 
 
 def _method_names(plans: Plans) -> set[str]:
-    curves = [curve for plan in plans for curve in plan.curves]
-    return {row.display_name for each in (*plans, *curves) for row in each.rows}
+    rows = [row for plan in plans for row in plan.rows]
+    rows += [row for plan in plans for curve in plan.curves for row in curve.rows]
+    return {row.display_name for row in rows}
 
 
 def _sections(

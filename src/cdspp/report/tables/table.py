@@ -47,7 +47,7 @@ _ESCAPED = re.compile(r"\\(.)")
 _CELL = re.compile(
     r"(?P<bold>\*\*)?(?P<text>.*?)(?(bold)\*\*)(?: \[(?P<note>.*)(?<!\\)\])?"
 )
-_HEADING = re.compile(r"(?P<heading>.*?[.?!])(?: (?P<legend>.*))?")
+_NEXT_SENTENCE = re.compile(r"(?<=[.?!]) ")
 _NUMBER = re.compile(r"[+−]?\d+(\.\d+)?")
 PROSE_LETTERS = 40  # a column with a longer text holds sentences
 
@@ -204,18 +204,18 @@ def from_markdown(text: str, names: Collection[str] = ()) -> Table:
     """
     legend, rest = text.split("\n\n", 1)
     grid, _, empty = rest.partition("\n\n")
-    split = (line[2:-2].split(" | ") for line in grid.strip().split("\n"))
-    head, rule, *rows = split
+    lines_of_grid = grid.strip().split("\n")
+    head, rule, *rows = (line[2:-2].split(" | ") for line in lines_of_grid)
     n_texts = rule.count("---")
     lines = tuple(_read_lines(rows, n_texts, frozenset(names)))
     places = range(len(head) if lines else 0)
     longest = [max(len(line.cells[i].text) for line in lines) for i in places]
-    title, about = _HEADING.fullmatch(_unescape(legend)).groups("")
+    title, *about = _NEXT_SENTENCE.split(_unescape(legend), maxsplit=1)
     named = (cell.text for line in lines for cell in line.cells if cell.name)
     return Table(
         name="",
         title=title,
-        caption=about.removesuffix(marks_legend(named)).strip(),
+        caption="".join(about).removesuffix(marks_legend(named)).strip(),
         columns=tuple(map(_unescape, head)),
         lines=lines,
         text_columns=n_texts,
@@ -247,6 +247,7 @@ def _is_heading(row: Sequence[str]) -> bool:
 
 def _read_cell(text: str, names: Collection[str]) -> Cell:
     match = _CELL.fullmatch(text)
+    assert match is not None  # every text matches
     shown, note = _unescape(match["text"]), _unescape(match["note"] or "")
     is_name = shown.rstrip("".join(_captions("marks"))) in names
     return Cell(shown, bold=bool(match["bold"]), note=note, name=is_name)
