@@ -18,7 +18,6 @@ from cdspp.core.names import AVERAGE, PathLike
 __all__ = ["KEYS", "Number", "read_numbers", "study_numbers", "write_numbers"]
 
 KEYS = ["benchmark", "row", "what"]
-_SELECTED = ("default", "selected", "hindsight", "chosen", "verdict")
 
 
 class Number(NamedTuple):
@@ -47,7 +46,7 @@ def read_numbers(path: PathLike) -> dict[tuple[str, str, str], str]:
 
 
 def study_numbers(folder: PathLike) -> Iterator[Number]:
-    """Yield accuracies, gains, verdicts, curves and selections of a finished study.
+    """Yield accuracies, gains, verdicts and curves of a finished study.
 
     DataError: the folder has no overview, or no scores per sample.
     """
@@ -71,12 +70,6 @@ def study_numbers(folder: PathLike) -> Iterator[Number]:
         for share in QUARTILES if ratios else ():
             what = f"standard errors, {kind}: {share:g}"
             yield Number("", "", what, float(np.quantile(ratios, share)))
-    if (tables / "selection.csv").is_file():
-        for entry in _read(tables / "selection.csv"):
-            for name in (*_SELECTED, "selected_verdict"):
-                what = f"selection, {entry.state}: {name}"
-                value = getattr(entry, name)
-                yield Number(entry.benchmark, entry.method, what, value)
 
 
 def _read(path: Path) -> Iterator[Any]:

@@ -106,12 +106,12 @@ def test_a_file_that_is_there_is_replaced_by_force_alone(
 
 
 def test_problems_of_a_folder_are_one_error(away: Path, capsys: Any) -> None:
-    write_files(away / "notes", ".txt", {"Old Ones": 5, "new_ones": 1})
+    write_files(away / "notes", ".txt", {"Old Ones": 5, "new_ones": 5})
     assert main(["init", "notes", "--folder", "notes"]) == 2
     error = capsys.readouterr().err
-    assert "notes: 3 problems:" in error
+    assert "notes: 2 problems:" in error
     assert "Rename the folder, for instance old-ones." in error
-    assert "new_ones: a target needs two labelled samples per class" in error
+    assert "Rename the folder, for instance new-ones." in error
     assert not Path("notes.yaml").exists()
 
 
@@ -119,7 +119,7 @@ def test_only_the_target_needs_two_samples_of_a_class(away: Path, capsys: Any) -
     write_files(away / "notes", ".txt", {"en": 5, "us": 1})
     arguments = ["init", "notes", "--folder", "notes"]
     assert main(arguments) == 2
-    assert "us: a target needs two labelled samples" in capsys.readouterr().err
+    assert "leave no test sample in domain us, class a (1)" in capsys.readouterr().err
     assert main([*arguments, "--source", "us"]) == 0
     assert "Source: us, target: en" in capsys.readouterr().out
 
@@ -132,7 +132,7 @@ def test_only_the_target_needs_two_samples_of_a_class(away: Path, capsys: Any) -
             "ab",
             "expected at least two domains, a source and a target, got en",
         ),
-        ({"en": 3, "us": 3}, "a", "en: expected at least two classes, got a."),
+        ({"en": 3, "us": 3}, "a", "domain en has only the class a. Add rows of"),
     ],
 )
 def test_too_little_for_a_study_is_said(
@@ -237,7 +237,7 @@ def test_tables_become_a_data_set_with_its_columns(away: Path) -> None:
         "without any number (first: record 3), 1 number missing, to be imputed",
         "  shared: 1 column has the same name in both: f",
     ]
-    text = study_text("plants", result)
+    text = study_text(result)
     for part in (
         "datasets:\n"
         "  - id: plants\n"
@@ -380,12 +380,6 @@ def test_keys_that_say_nothing_are_left_out_and_rows_may_lack_labels(
 @pytest.mark.parametrize(
     ("changes", "drop", "said"),
     [
-        (
-            {"label": "cdcd"},
-            (),
-            "no class in common: lab has the classes c, d, field the classes",
-        ),
-        ({"label": ["", "", "", ""]}, (), "lab: no labelled row. Name the label col"),
         ({"f1": "12x4"}, (), "'x' is not a number"),
         ({"site": "nsns", "f1": ["1", "", "2", "3"]}, (), "in 'f1', to be imputed."),
         ({}, ("date",), "no column 'date' for --drop"),
@@ -403,11 +397,30 @@ def test_problems_of_tables_are_named(
     assert said in str(refused.value)
 
 
+@pytest.mark.parametrize(
+    ("labels", "said"),
+    [
+        ("cdcd", "no class in common: lab has the classes c, d, field the classes"),
+        ([""] * 4, "lab.csv: no row has a label; the column 'label' has none"),
+    ],
+)
+def test_tables_that_a_study_cannot_use_are_refused_as_by_plan(
+    labels: Sequence[str], said: str, away: Path, capsys: Any
+) -> None:
+    write_table(Path("lab.csv"), LAB | {"label": labels})
+    write_table(Path("field.csv"), FIELD)
+    assert main(["init", "mini", "--table", "lab.csv", "--table", "field.csv"]) == 2
+    error = capsys.readouterr().err
+    assert "mini.yaml was not written: " in error
+    assert said in error
+    assert not Path("mini.yaml").exists()
+
+
 def test_what_yaml_would_misread_is_quoted(away: Path) -> None:
     sizes = {"1": {"a": 9, "b": 9}, "2": {"a": 9, "b": 9}}
     path = 'my "photos", {all}: of #1'
     result = StudyData("images", sizes, {"id": "on", "folder": path}, ())
-    written = yaml.safe_load(study_text("on", result))
+    written = yaml.safe_load(study_text(result))
     assert written["study"] == "on"
     assert written["datasets"] == [{"id": "on", "folder": path}]
     [benchmark] = written["benchmarks"]

@@ -58,7 +58,7 @@ WRITERS: dict[str, Callable[[Path], None]] = {
     ),
     "model.npz": lambda path: write_parts(path, {"a": 1}, {"b": np.ones(3)}),
     **dict.fromkeys(["f.svg", "f.png"], draw),
-    **dict.fromkeys(["f.csv", "f.md", "f.tex", "f.html"], tabulate),
+    **dict.fromkeys(["f.csv", "f.md", "f.tex"], tabulate),
 }
 every_writer = pytest.mark.parametrize("name", WRITERS)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import struct
 from collections.abc import Iterator
 from pathlib import Path
 from xml.etree import ElementTree
@@ -70,11 +69,7 @@ def test_every_figure_has_text_but_no_date_and_no_number_is_none(figures: Path) 
 
 
 def test_a_picture_is_no_wider_than_a_column_of_the_page(figures: Path) -> None:
-    for path in figures.glob("*.png"):
-        width, height = struct.unpack(">II", path.read_bytes()[16:24])
-        assert width <= 1000, path
-        assert height <= 2000, path
-    for name, svg in texts(figures, ".svg"):  # a PNG has 132 pixels an inch
+    for name, svg in texts(figures, ".svg"):  # the page shows 132 pixels an inch
         root = ElementTree.fromstring(svg)
         sizes = [float(root.attrib[side].removesuffix("pt")) for side in SIDES]
         width, height = (size * 132 / 72 for size in sizes)
@@ -87,15 +82,10 @@ def test_a_figure_has_one_size_in_every_form(figures: Path) -> None:
     for path in sorted(figures.glob("*.svg")):
         root = ElementTree.fromstring(path.read_bytes())
         size = [float(root.attrib[side].removesuffix("pt")) for side in SIDES]
-        box = re.search(rb"MediaBox \[ ?0 0 (\S+) (\S+?) ?\]", _form(path, ".pdf"))
+        pdf = path.with_suffix(".pdf").read_bytes()
+        box = re.search(rb"MediaBox \[ ?0 0 (\S+) (\S+?) ?\]", pdf)
         assert box is not None, path
         assert [float(side) for side in box.groups()] == pytest.approx(size)
-        pixels = struct.unpack(">II", _form(path, ".png")[16:24])
-        assert pixels == pytest.approx([side * 132 / 72 for side in size], abs=1)
-
-
-def _form(path: Path, form: str) -> bytes:
-    return path.with_suffix(form).read_bytes()
 
 
 def test_every_csv_has_one_row_a_line_and_columns_of_one_spelling(
@@ -121,12 +111,6 @@ def test_every_latex_table_is_balanced_and_escaped(tables: Path) -> None:
         assert bare.count("{") == bare.count("}"), name
         assert bare.count(r"\begin{") == bare.count(r"\end{") > 0
         assert not re.search(r"(?m)^[^%\n]*\S[^\n]*(?<!\\)%", bare), name
-
-
-def test_every_html_table_is_closed_and_escaped(tables: Path) -> None:
-    for path in sorted(tables.glob("*.html")):
-        text, _ = read_page(path)
-        assert "<script" not in text
 
 
 @pytest.mark.parametrize("written", ["rich"], indirect=True)

@@ -14,6 +14,7 @@ from support.report_data import make_plan, write_showcase
 from support.score_data import curve_entry
 from support.written_study import WrittenStudy
 
+from cdspp.core.wording import escape_invisible
 from cdspp.methods import method_class
 from cdspp.report.figures.samples import (
     count_confusions,
@@ -22,7 +23,14 @@ from cdspp.report.figures.samples import (
 )
 from cdspp.report.figures.style import canvas, figure_name, plain_text
 from cdspp.report.page.page import write_report
-from cdspp.report.tables.table import Cell, Line, Table, to_latex, to_markdown
+from cdspp.report.tables.table import (
+    Cell,
+    Line,
+    Table,
+    from_markdown,
+    to_latex,
+    to_markdown,
+)
 from cdspp.study.model import RunDescription
 
 # As they come, and as a figure shows them.
@@ -140,6 +148,18 @@ def test_every_figure_and_the_page_hold_odd_names(
 def table_of(text: str) -> Table:
     cells = (Cell(text, note=text), Cell(text, bold=True, name=True))
     return Table("toy", text, text, (text, "b"), (Line(cells),))
+
+
+@pytest.mark.parametrize("name", ODD)
+def test_the_page_reads_any_text_of_markdown(name: str) -> None:
+    table = table_of(name)
+    text, (first, second) = escape_invisible(name), table.lines[0].cells
+    read = from_markdown(to_markdown(table), [text])
+    assert read.columns == (text, "b")
+    shown = replace(first, text=text, note=text), replace(second, text=text)
+    assert [replace(cell, name=False, value=0) for cell in read.lines[0].cells] == [
+        replace(cell, name=False, value=0) for cell in shown
+    ]
 
 
 @pytest.mark.parametrize("name", ODD)

@@ -1,4 +1,4 @@
-"""Sentences on error rates, selection, newer methods and examples; see `RESULTS`."""
+"""Sentences on error rates, newer methods and examples; see `RESULTS`."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from collections.abc import Iterable, Iterator
 import numpy as np
 from result_sentences.decisions import DECISIONS
 from result_sentences.numbers import PRINTED_RATES, Numbers
-from result_sentences.selection import SELECTIONS
 from result_sentences.sentences import (
     ALONE,
     APPENDIX,
@@ -352,7 +351,6 @@ RESULTS = [
     *WHEN_TEXTS,
     *WORKED_VERDICT,
     *ERROR_RATES,
-    *SELECTIONS,
     *DECISIONS,
     *NEWER_METHODS,
 ]

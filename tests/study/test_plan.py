@@ -60,7 +60,8 @@ def test_methods_are_told_from_controls_variants_and_states(
         for state in own[name]
     }
     choosing = [entry["id"] for entry in selecting["methods"] if "grid" in entry]
-    assert keys(found, "selected") == [f"{name}, selected" for name in choosing]
+    selected = [f"{name}, selected" for name in choosing]
+    assert keys(found, "selected") == selected
     # Without a source the reference is target-only, which selects as well.
     of_states |= {
         f"{name}, selected-{state}"
@@ -72,7 +73,7 @@ def test_methods_are_told_from_controls_variants_and_states(
     assert "hfa, noise" not in keys(found, "state")
     shown = [row.key for row in found.shown_rows]
     controls = keys(found, "control") + keys(found, "variant")
-    assert shown == [*keys(found, "method"), *BRIDGED, *controls]
+    assert shown == [*keys(found, "method"), *BRIDGED, *controls, *selected]
     assert (found.states, found.margin) == ((*STATES, "shuffled-pairs"), 1)
 
 

@@ -36,8 +36,8 @@ from cdspp.study.model import RunDescription
 from cdspp.study.plan import BenchmarkPlan, Row
 from cdspp.study.settings import in_state
 
-TABLE_FORMS = (".csv", ".md", ".tex", ".html")
-FIGURE_FORMS = (".svg", ".png", ".pdf")
+TABLE_FORMS = (".csv", ".md", ".tex")
+FIGURE_FORMS = (".svg", ".pdf")
 FORMS = {"table": TABLE_FORMS, "figure": FIGURE_FORMS, "timing": TABLE_FORMS}
 WORKFLOW = Path(__file__).parents[2] / "workflow"
 VERIFIED_TASKS = ("web_photo", "photo_web")
@@ -131,8 +131,7 @@ class WrittenStudy:
             "rows": [scores.with_suffix(".npz")],
             "comparisons": [self._comparisons(plan)],
             "pairwise": [self._pairwise(plan)],
-            "selection": [self.folder / "tables" / "selection.csv"],
-            **dict.fromkeys(("records", "selecting_records"), records),
+            "records": records,
             "labels": sorted(room.glob("*.parquet")),
             "features": sorted(room.glob("*.npz")),
             "splits": sorted((room / plan.benchmark).glob("splits/*/*/*.parquet")),

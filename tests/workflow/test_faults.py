@@ -24,7 +24,7 @@ DELETED = (
     SCORES,
     f"{FITS}/cdspp-sup/1-2.parquet",
     "results/toy/tables/accuracy_words.tex",
-    "results/toy/figures/methods_words.png",
+    "results/toy/figures/methods_words.pdf",
 )
 EDITED = "results/toy/tables/accuracy_words.md"  # by hand
 FIT_INPUTS = (

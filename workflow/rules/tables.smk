@@ -1,5 +1,5 @@
-# Tables and figures, as CSV, Markdown, LaTeX and HTML, or SVG, PNG and PDF: one rule per job
-# of `cdspp.report.registry`, which lists the items, their functions and inputs. Tables of
+# Tables and figures, as CSV, Markdown and LaTeX, or SVG and PDF: one rule per job of
+# `cdspp.report.registry`, which lists the items, their functions and inputs. Tables of
 # seconds differ from run to run, and have a folder of their own. Labels of test samples
 # colour some figures, which come after every fit.
 

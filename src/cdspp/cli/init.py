@@ -6,7 +6,7 @@ import logging
 import re
 from argparse import ArgumentTypeError, Namespace
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations, permutations
 from pathlib import Path
@@ -18,7 +18,6 @@ from cdspp.cli import command
 from cdspp.cli.study import read_study
 from cdspp.core.discovery import did_you_mean
 from cdspp.core.errors import ConfigError, DataError
-from cdspp.core.labels import no_common_class, require_distinct
 from cdspp.core.names import REFERENCE
 from cdspp.core.wording import counted
 from cdspp.study.files import study_command, workflow_folder
@@ -31,18 +30,20 @@ if TYPE_CHECKING:
 NEEDED = "expected small letters and digits, joined by single hyphens"
 # Labelled samples per class, if there are enough.
 MOST_SOURCE, MOST_TARGET = 20, 3
-# Methods that a new study adds if its tables share columns.
-BRIDGE_METHODS = ("shared-columns", "shared-columns-plus", "cdspp-bridge")
+# Methods that a new study adds, by what its tables share; with either also CDSPP+bridge.
+BRIDGE_METHODS = {
+    "shared_columns": ("shared-columns", "shared-columns-plus"),
+    "paired_rows": ("paired-map-plus",),
+}
 Sizes = Mapping[str, Mapping[str, int]]
-Direction = tuple[str | None, str | None]  # source and target, None by default
 
 
 @dataclass(frozen=True)
 class StudyData:
     """Images, texts or tables for a new study; `sizes` has source and target first.
 
-    `bridge` lists methods for the `equal` columns, those with the same name, if the
-    tables share any. Others are `similar`; `n_paired` unlabelled ids are in all tables.
+    Source and target share columns of the same name (`equal`) or of a `similar` one,
+    and `n_paired` unlabelled ids are in all tables; `bridge` lists methods for these.
     """
 
     kind: str
@@ -57,7 +58,8 @@ class StudyData:
     def __str__(self) -> str:
         """Describe the data in lines."""
         domains = counted(len(self.sizes), "domain")
-        classes = f"{counted(len(_common_classes(self.sizes)), 'class')} in common"
+        common = set.intersection(*map(set, self.sizes.values()))
+        classes = f"{counted(len(common), 'class')} in common"
         head = f"{self.entry['id']}: {self.kind}, {domains}, {classes}"
         return "\n".join([head, *(f"  {line}" for line in self.remarks)])
 
@@ -65,8 +67,8 @@ class StudyData:
         """Return labelled samples per class; half of the target's are for testing."""
         source, target, *_ = self.sizes.values()
         return {
-            "source": min(MOST_SOURCE, max(source.values())),
-            "target": min(MOST_TARGET, min(target.values()) // 2),
+            "source": min(MOST_SOURCE, max(source.values(), default=1)),
+            "target": max(1, min(MOST_TARGET, min(target.values(), default=2) // 2)),
         }
 
 
@@ -75,53 +77,41 @@ def valid_id(text: str) -> str:
     return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")
 
 
-def read_folder(name: str, folder: str, direction: Direction) -> StudyData:
-    """Read a folder ``<domain>/<class>/<file>``; DataError lists all faults."""
+def read_folder(name: str, folder: str) -> StudyData:
+    """Read a folder ``<domain>/<class>/<file>``; DataError lists invalid names."""
     from cdspp.datasets import FolderDataset
 
     data = FolderDataset(name, folder)
     sizes, lines, faults = data.contents(), [], list[str]()
-    for domain in sizes:
+    for domain, class_sizes in sizes.items():
         if valid_id(domain) != domain:
             hint = f", for instance {valid_id(domain)}" if valid_id(domain) else ""
             path = Path(folder) / domain
             faults.append(f"{path}: {NEEDED}. Rename the folder{hint}.")
-    _raise_faults(folder, [*faults, *_size_faults(sizes, direction)])
-    for domain, class_sizes in sizes.items():
         numbers = class_sizes.values()
         extremes = dict.fromkeys([min(numbers), max(numbers)])
         per_class = f"{' to '.join(map(str, extremes))} per class"
         lines.append(f"{domain}: {sum(numbers)} {data.kind}, {per_class}")
+    _raise_faults(folder, faults)
     entry = {"id": name, "folder": folder}
     return StudyData(data.kind, sizes, entry, (*lines, *data.notes()))
 
 
 def read_tables(
-    name: str,
-    tables: Sequence[tuple[str, str]],
-    columns: Sequence[Columns],
-    direction: Direction = (None, None),
+    name: str, tables: Sequence[tuple[str, str]], columns: Sequence[Columns]
 ) -> StudyData:
-    """Read tables, each with its domain and format; DataError lists all faults."""
+    """Read source, target and other tables, each with its domain and format.
+
+    DataError lists invalid names and files that cannot be read.
+    """
     from cdspp.datasets.table_rows import gather_rows, read_domain, require_dropped
 
     names = [valid_id(title) for title, _ in tables]
     paths = [path for _, path in tables]
     rows_of, faults = gather_rows(read_domain, zip(paths, columns, strict=True))
-    faults = [*_table_faults(tables, names), *faults]
-    try:
-        require_dropped(() if faults else columns[0].drop, rows_of)
-    except DataError as error:
-        faults.append(str(error))
-    _raise_faults(name, faults)
+    _raise_faults(name, [*_table_faults(tables, names), *faults])
+    require_dropped(columns[0].drop, rows_of)
     counts = (Counter(sorted(filter(None, rows.labels))) for rows in rows_of)
-    sizes = dict(zip(names, counts, strict=True))
-    require_distinct(sizes)
-    faults = [*_size_faults(sizes, direction)]
-    if all(sizes.values()) and not _common_classes(sizes):
-        faults += no_common_class(sizes) or ["no class occurs in all tables"]
-    _raise_faults(name, faults)
-    lines = map(_table_text, tables, names, rows_of)
     keys = ("label", "id", *command.FORMATS)
     entry: dict[str, Any] = {
         "id": name,
@@ -130,8 +120,9 @@ def read_tables(
         "drop": list(columns[0].drop),
         "impute": not all(np.isfinite(rows.X).all() for rows in rows_of),
     }
-    order = [rows_of[names.index(k)] for k in _in_order(names, direction) if k in names]
-    notes, bridge = _bridge(order)
+    lines = map(_table_text, tables, names, rows_of)
+    notes, bridge = _bridge(rows_of)
+    sizes = dict(zip(names, counts, strict=True))
     return StudyData("tables", sizes, _nonempty(entry), (*lines, *notes), **bridge)
 
 
@@ -147,17 +138,22 @@ def _table_text(table: tuple[str, str], domain: str, rows: DomainRows) -> str:
 def _bridge(tables: Sequence[DomainRows]) -> tuple[list[str], dict[str, Any]]:
     """Return what all tables share, as notes, and what the first two may share."""
     from cdspp.datasets import table_bridge
+    from cdspp.methods.bridge import PAIRS, SHARED
 
     table_pairs = combinations(tables, 2)
     pairs = [table_bridge.shared_columns(None, *pair)[:2] for pair in table_pairs]
     shared = (pairs[0][0] if all(places for places, _ in pairs) else None) or []
-    notes = [note.partition(" (--")[0] for _, note in pairs] if shared else []
+    similar = table_bridge.propose_columns(tables[0], tables[1], shared)
     blank = ({k for k, y in zip(t.ids, t.labels, strict=True) if not y} for t in tables)
-    return notes, {
-        "bridge": BRIDGE_METHODS if shared else (),
+    n_paired = len(table_bridge.common_ids(*tables).intersection(*blank))
+    kinds = [SHARED] if shared or similar else []
+    kinds += [PAIRS] if n_paired and not shared else []
+    methods = [name for kind in kinds for name in BRIDGE_METHODS[kind]]
+    return [note.partition(" (--")[0] for _, note in pairs if shared], {
+        "bridge": (*methods, "cdspp-bridge") if methods else (),
         "equal": tuple(tables[0].features[place] for place, _ in shared),
-        "similar": tuple(table_bridge.propose_columns(tables[0], tables[1], shared)),
-        "n_paired": len(table_bridge.common_ids(*tables).intersection(*blank)),
+        "similar": tuple(similar),
+        "n_paired": n_paired,
     }
 
 
@@ -188,26 +184,6 @@ def _table_faults(
             yield f"--table: {count} domains would be named {domain}. Rename one."
 
 
-def _size_faults(sizes: Sizes, direction: Direction) -> Iterator[str]:
-    if len(sizes) < 2:
-        domains = ", ".join(sizes) or "none"
-        yield f"expected at least two domains, a source and a target, got {domains}."
-    for domain, classes in sizes.items():
-        if not classes:
-            yield f"{domain}: no labelled row. Name the label column with --label."
-        elif len(classes) < 2:
-            yield f"{domain}: expected at least two classes, got {', '.join(classes)}."
-    for target in _in_order(sizes, direction)[1:2]:
-        small = [label for label, size in sizes.get(target, {}).items() if size < 2]
-        if small:
-            needs = "two labelled samples per class, one of them to test"
-            yield f"{target}: a target needs {needs}; {', '.join(small)} has one."
-
-
-def _common_classes(sizes: Sizes) -> set[str]:
-    return set.intersection(*map(set, sizes.values())) if sizes else set()
-
-
 def _raise_faults(name: str, faults: Sequence[str]) -> None:
     if faults:
         lines = "\n".join(f"  - {fault}" for fault in faults)
@@ -216,12 +192,9 @@ def _raise_faults(name: str, faults: Sequence[str]) -> None:
 
 
 def study_text(
-    name: str,
-    data: StudyData,
-    methods: Sequence[Any] = (),
-    reference: str | None = None,
+    data: StudyData, methods: Sequence[Any] = (), reference: str | None = None
 ) -> str:
-    """Return the study file for some data; its benchmark has the study's name."""
+    """Return the study file for some data, with their name."""
     import jinja2
 
     from cdspp.study.config import merge_presets
@@ -237,7 +210,7 @@ def study_text(
     templates.filters["flow"] = _yaml_value
     source, target, *_ = data.sizes
     return templates.get_template("study.yaml.j2").render(
-        name=name,
+        name=data.entry["id"],
         data=data,
         more=list(methods),
         reference=reference or default,
@@ -266,24 +239,14 @@ def _init(arguments: Namespace) -> str:
     tables = [Path(file) for _, file in arguments.table or ()]
     command.check_outputs([path], tables, force=arguments.force)
     data = _read_data(arguments)
-    for option in ("source", "target"):
-        domain = getattr(arguments, option)
-        if domain is not None and domain not in data.sizes:
-            message = f"cdspp init: --{option} must be one of {', '.join(data.sizes)}"
-            hint = did_you_mean(domain, data.sizes)
-            raise ConfigError(f"{message}, got {domain!r}{hint}")
-    if arguments.source is not None and arguments.source == arguments.target:
-        raise ConfigError(f"cdspp init: source and target are both {arguments.source}.")
-    order = _in_order(data.sizes, (arguments.source, arguments.target))
-    data = replace(data, sizes={domain: data.sizes[domain] for domain in order})
-    source, target, *_ = order
-    text = study_text(name, data, arguments.method, arguments.reference)
+    text = study_text(data, arguments.method, arguments.reference)
     with atomic(path) as temporary:
         temporary.write_text(text, encoding="utf-8")
         try:
             study = read_study([temporary])
         except ConfigError as error:
             raise ConfigError(f"{path} was not written: {error}") from error
+    source, target, *_ = data.sizes
     return (
         f"{data}\n"
         f"Source: {source}, target: {target}. Others: --source, --target\n"
@@ -296,27 +259,39 @@ def _init(arguments: Namespace) -> str:
 def _read_data(arguments: Namespace) -> StudyData:
     from cdspp.cli.rows import columns_of
 
-    direction = arguments.source, arguments.target
     if arguments.table:
-        domains = [valid_id(title) for title, _ in arguments.table]
-        order = _in_order(domains, direction)
-        roles = dict(zip(order, ("source", "target"), strict=False))
-        columns = [columns_of(arguments, roles.get(name, "")) for name in domains]
-        data = read_tables(arguments.name, arguments.table, columns, direction)
+        names = {table: valid_id(table[0]) for table in arguments.table}
+        order = _in_order(list(names.values()), arguments)
+        tables = sorted(names, key=lambda table: order.index(names[table]))
+        roles = ("source", "target", *[""] * (len(tables) - 2))
+        columns = [columns_of(arguments, role) for role in roles]
+        data = read_tables(arguments.name, tables, columns)
     elif arguments.label or arguments.id or arguments.drop:
         fault = "--label, --id and --drop are for tables"
         raise ConfigError(f"cdspp init: {fault}; omit them with --folder.")
     else:
-        data = read_folder(arguments.name, arguments.folder, direction)
+        data = read_folder(arguments.name, arguments.folder)
+        order = _in_order(list(data.sizes), arguments)
+        data = replace(data, sizes={domain: data.sizes[domain] for domain in order})
     entry = {**data.entry, "keep_labels": arguments.keep_label}
     return replace(data, entry=_nonempty(entry))
 
 
-def _in_order(domains: Iterable[str], direction: Direction) -> list[str]:
+def _in_order(domains: Sequence[str], arguments: Namespace) -> list[str]:
     """Return source, target and the other domains; by default in their order."""
-    source, target = direction
+    source, target = arguments.source, arguments.target
+    if len(domains) < 2:
+        needs = "expected at least two domains, a source and a target, got"
+        raise DataError(f"{arguments.name}: {needs} {', '.join(domains) or 'none'}.")
+    for option, domain in (("source", source), ("target", target)):
+        if domain is not None and domain not in domains:
+            message = f"cdspp init: --{option} must be one of {', '.join(domains)}"
+            hint = did_you_mean(domain, domains)
+            raise ConfigError(f"{message}, got {domain!r}{hint}")
+    if source is not None and source == target:
+        raise ConfigError(f"cdspp init: source and target are both {source}.")
     candidates = (name for name in domains if name not in (source, target))
-    pair = [source or next(candidates, ""), target or next(candidates, "")]
+    pair = [source or next(candidates), target or next(candidates)]
     return [*dict.fromkeys([*pair, *domains])]
 
 

@@ -18,7 +18,7 @@ from cdspp.core.names import BASELINE, LABELS, REFERENCE
 from cdspp.core.wording import task_title
 from cdspp.methods.bridge import PAIRS
 from cdspp.report.tables.table import marks_legend
-from cdspp.study.plan import CHOOSING, LEFT_OUT, BenchmarkPlan, Plans
+from cdspp.study.plan import LEFT_OUT, BenchmarkPlan, Plans
 from cdspp.study.plugins import plugin_classes
 
 DETAILS, AUDIT = "Details", "Audit"
@@ -140,17 +140,14 @@ _figure, _table = (partial(_captioned, kind) for kind in (FIGURE, TABLE))
 _showcase = attrgetter("showcase")
 _OF_DATA = ("labels", "features", "splits")
 _OF_SHOWCASE = ("fits", "subspace", "source_labels", "target_labels")
-_SELECTING = ("scores", "comparisons", "selecting_records")
 SCORES = _maker("tables.benchmark:write_benchmark")
 DATA = _maker("tables.contents:write_contents", *_OF_DATA)
-SELECTION = _maker("tables.selection:write_selection", *_SELECTING)
 MATRIX = _maker("tables.source_help:write_matrix", "comparisons")
 TASKS = _maker("tables.source_help:write_tasks", "scores", "rows")
 CHARTS = _maker("figures.benchmark:write_benchmark")
 SHOWCASE = _maker("figures.samples:write_showcase", *_OF_SHOWCASE)
 OPENING = _maker("figures.source_help:write_opening", "comparisons")
 WAYS = _maker("figures.ways:write_ways", "comparisons", "pairwise")
-SELECTED = _maker("figures.source_help:write_selection", "selection")
 
 EVERY_TASK = _fold("every-task")
 CURVES = _fold("curves")
@@ -182,10 +179,6 @@ _BENCHMARK = (
     Item(TABLE, "contents_{benchmark}", DATA, fold=CONTENTS),
     Item(TABLE, "overlap_{benchmark}", DATA, fold=CONTENTS),
 )
-_SELECTIONS = (
-    _figure("selection", SELECTED, _has(CHOOSING)),
-    Item(TABLE, "selection", SELECTION, _has(CHOOSING)),
-)
 _MATRIX = (
     _figure("source-states", OPENING),
     replace(_table("source-help", MATRIX), shown=_never),
@@ -203,7 +196,6 @@ PARTS: tuple[Part, ...] = (
     _folded("overview", "All methods at a glance", "", _AT_A_GLANCE),
     Part("benchmark-{benchmark}", "{title}", DETAILS, _BENCHMARK),
     Part("states", "Did the source help each method?", DETAILS, _MATRIX),
-    _folded("selection", "Are hyper-parameters the reason?", DETAILS, *_SELECTIONS),
     _folded("times", "Costs", DETAILS),
     _folded("graph", "Path of the test labels", AUDIT),
     _folded("numbers", "Definitions of the numbers", AUDIT),

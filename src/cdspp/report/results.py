@@ -27,7 +27,8 @@ class Results:
         Accuracy by benchmark, setting, task, method, trial and iteration, with the
         status of the trial, whether it has collapsed, and its number of test samples.
     fits : DataFrame
-        The record of every trial of every fit: status and reason, seconds, memory.
+        The record of every trial of every fit: status and reason, seconds, memory, and
+        the options that it `selected` if its method has a grid.
     comparisons : DataFrame
         By benchmark, method and task: the gain of the method over the baseline and over
         itself in every other source state, and the verdict on its source.

@@ -36,9 +36,7 @@ INPUTS = {
     "rows": SAMPLE_SCORES,
     "comparisons": "results/{study}/tables/source-help_{benchmark}.csv",
     "pairwise": "results/{study}/tables/pairwise_{benchmark}.csv",
-    "selection": "results/{study}/tables/selection.csv",
     "records": f"{FIT}.json",
-    "selecting_records": f"{FIT}.json",  # settings that select hyper-parameters
     "labels": LABELS,
     "features": FEATURES,
     "splits": SPLIT,
@@ -47,7 +45,7 @@ INPUTS = {
     "source_labels": LABELS,
     "target_labels": LABELS,
 }
-TABLE_FORMS, FIGURE_FORMS = ("csv", "md", "tex", "html"), ("svg", "png", "pdf")
+TABLE_FORMS, FIGURE_FORMS = ("csv", "md", "tex"), ("svg", "pdf")
 
 
 def workflow_folder() -> Path:
@@ -177,9 +175,6 @@ def _input(study: Study, name: str, benchmark: str) -> list[str]:
     match name:
         case "records":
             return [f"{file}.json" for file in fit_files(study, benchmark, [MAIN])]
-        case "selecting_records":
-            selecting = [key for key, more in study.settings.items() if more.selects]
-            return [f"{file}.json" for file in fit_files(study, benchmark, selecting)]
         case "fits":
             method = study.shown_method()
             values = ({"method": method, "block": b} for b in study.showcase_blocks())

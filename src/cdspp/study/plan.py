@@ -31,8 +31,7 @@ class Row:
     take part in ranks and claims; with a bridge they take part in verdicts, too. An
     informed method knows something about the test samples. A control is the reference
     in another source state (`source`), or a method without its source; other methods in
-    states are of the kind state, and shown only by gains, like methods that select
-    options. A `reseeded` row is the main
+    states are of the kind state, and shown only by gains. A `reseeded` row is the main
     run from another random start. It `stands_for` the method that it equals without a
     source, which is then not fitted twice; a `vote` has one fit per source.
     """
@@ -118,7 +117,7 @@ class BenchmarkPlan:
     @property
     def shown_rows(self) -> tuple[Row, ...]:
         """The rows of the tables of accuracies: all except methods in other states."""
-        return tuple(r for r in self.rows if r.kind not in (STATE, CHOOSING, LEFT_OUT))
+        return tuple(r for r in self.rows if r.kind not in (STATE, LEFT_OUT))
 
     @property
     def main_rows(self) -> list[Row]:

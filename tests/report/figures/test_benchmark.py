@@ -110,22 +110,15 @@ def test_what_would_squash_the_others_is_told(
     assert np.flatnonzero(far_below(np.array(means))).tolist() == far
 
 
-@pytest.mark.parametrize(
-    ("kind", "far", "fallen"),
-    [
-        (draw_methods, "◂ 10", "(10)"),
-        (draw_iterations, "▾ CDSPP+PCA 10", "(CDSPP+PCA 10)"),
-    ],
-)
 def test_a_row_far_below_the_others_or_collapsed_is_named_with_its_value(
-    tmp_path: Path, kind: Callable[..., None], far: str, fallen: str
+    tmp_path: Path,
 ) -> None:
     plan, output = make_plan(tasks=DIGIT_TASKS[:1]), tmp_path / "figure.svg"
     low = draw_summary(plan, collapsed=("cdspp-pca",))
     lower = replace(low, collapsed=np.zeros_like(low.collapsed))
-    for summary, told in ((draw_summary(plan), ""), (lower, far), (low, fallen)):
-        kind(summary, [output])
-        marked = [t for t in texts(output.read_text()) if t[0] in "◂▾("]
+    for summary, told in ((draw_summary(plan), ""), (lower, "◂ 10"), (low, "(10)")):
+        draw_methods(summary, [output])
+        marked = [t for t in texts(output.read_text()) if t[0] in "◂("]
         assert marked == ([told] if told else [])
 
 
@@ -165,9 +158,28 @@ def test_iterations_have_a_panel_a_task_and_no_line_for_what_does_not_iterate(
     svg = draw(draw_iterations, make_plan())
     assert len(re.findall(r'<g id="axes_\d+">', svg)) == len(DIGIT_TASKS)
     shown = texts(svg)
-    assert {"CDSPP", "target-only"} <= set(shown)
+    assert "CDSPP" in shown
     assert not any("sup" in text for text in shown)
     assert not set(make_plan().states) & set(shown), "other source states are no lines"
+
+
+@pytest.mark.parametrize("reference", ["cdspp", None])
+def test_iterations_are_those_of_the_reference_and_its_two_nearest(
+    reference: str | None, tmp_path: Path
+) -> None:
+    methods = ("svm-t", "cdls", "tit", "dama-plus", "cdspp")
+    summary = draw_summary(make_plan(methods=methods, tasks=DIGIT_TASKS[:1]))
+    final = {"cdls": 0.9, "tit": 0.6, "dama-plus": 0.8, "cdspp": 0.7, "svm-t": 0.1}
+    levels = np.array([final.get(row.key, 0.4) for row in summary.rows])
+    level = np.broadcast_to(levels[:, None, None], summary.accuracy.shape)
+    if reference is None:
+        rows = tuple(replace(row, role="") for row in summary.rows)
+        summary = replace(summary, rows=rows)
+    output = tmp_path / "iterations.svg"
+    draw_iterations(replace(summary, accuracy=level), [output])
+    named = {"CDLS", "TIT", "DAMA+", "CDSPP", "target-only"}
+    near = {"CDSPP", "TIT", "DAMA+"} if reference else {"CDLS", "DAMA+"}
+    assert named & set(texts(output.read_text())) == near
 
 
 def test_confusions_count_the_last_iteration_of_every_trial(tmp_path: Path) -> None:

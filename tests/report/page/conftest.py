@@ -94,5 +94,5 @@ def make_page(tmp_path: Path, study: WrittenStudy) -> Callable[..., Path]:
 @pytest.fixture(scope="session")
 def page(study: WrittenStudy) -> Path:
     """Return the page of a study with all its figures, to be read alone."""
-    figures = study.make("figure", (".svg", ".png"))
+    figures = study.make("figure", (".svg",))
     return page_in(study.folder, study, sorted(figures.glob("*")))

@@ -402,21 +402,6 @@ def test_equal_studies_give_equal_pages(make_page: MakePage) -> None:
     assert make_page(plans).read_bytes() == first
 
 
-def test_a_figure_too_big_as_svg_is_shown_as_png(tmp_path: Path) -> None:
-    study = WrittenStudy(tmp_path, [make_plan()], {})
-    big, small = (tmp_path / f"confusion_digits.{form}" for form in ("svg", "png"))
-    study.make_one("figure", big.stem, [small])
-    big.write_text(f"<svg>{'x' * 1_000_000}</svg>")
-    output = tmp_path / "index.html"
-    write_page(study.plans, output, figures=[big])
-    text, _ = read_page(output)
-    figure = re.search(r'id="figure-confusion_digits">.*?</figure>', text, re.DOTALL)
-    assert figure is not None
-    assert "data:image/png;base64," in figure.group()
-    assert "CDSPP on print → sketch" in figure.group()
-    assert "figure-subspace_digits" not in text
-
-
 @pytest.mark.parametrize("shared", [True, False])
 def test_the_overlap_audit_shows_the_tasks_that_share_samples(
     make_page: MakePage, shared: bool

@@ -18,6 +18,7 @@ from support.report_data import (
 )
 
 from cdspp.analysis.summary import Summary, mean_sd
+from cdspp.core.names import SELECTED
 from cdspp.report.tables.benchmark import build_benchmark_tables, build_overview
 from cdspp.report.tables.table import (
     Cell,
@@ -27,7 +28,7 @@ from cdspp.report.tables.table import (
     to_latex,
     to_markdown,
 )
-from cdspp.study.plan import BenchmarkPlan, Row
+from cdspp.study.plan import CHOOSING, BenchmarkPlan, Row
 
 TASK = DIGIT_TASKS[0]
 
@@ -79,6 +80,22 @@ def test_rows_stand_in_blocks_supervised_first_controls_last() -> None:
     ]
     # Other methods in other states are shown by their gains, not here.
     assert len(plan.rows) > len(table.lines)
+
+
+def test_a_method_that_selects_its_options_is_a_line_that_is_never_bold() -> None:
+    plan = make_plan(methods=("svm-t", "cdspp"))
+    [row] = [row for row in plan.rows if row.key == "cdspp"]
+    name = f"{row.display_name}, {SELECTED}"
+    row = replace(row, key=f"cdspp, {SELECTED}", display_name=name, kind=CHOOSING)
+    row = replace(row, setting=SELECTED, n_trials=3)
+    summary = draw_summary(replace(plan, rows=(*plan.rows, row)))
+    summary.accuracy[-1, :, :3] = 0.99
+    table = table_of(summary, "accuracy")
+    last = table.lines[-1]
+    assert (last.block, last.cells[0].text) == ("With selected hyper-parameters", name)
+    assert (last.cells[0].note, last.cells[1].text) == ("3 trials", "99.0 (0.0)")
+    assert bold_rows(table) == []
+    assert name in {line.cells[0].text for line in build_overview([summary]).lines}
 
 
 def bold_rows(table: Table, column: int = 1) -> list[str]:

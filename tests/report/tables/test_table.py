@@ -18,6 +18,7 @@ from cdspp.report.tables.table import (
     Cell,
     Line,
     Table,
+    from_markdown,
     to_csv,
     to_fragment,
     to_html,
@@ -73,6 +74,35 @@ def test_every_text_is_escaped_in_html_latex_and_markdown() -> None:
     assert r"50\% \textless{}b\textgreater{}\textbar{}a\_b" in to_latex(table)
     assert r"\textless{}q\textgreater{}\textbar{}\%" in to_latex(table)
     assert r"\<q\>\|%" in to_markdown(table)
+
+
+def test_the_page_reads_a_table_from_its_markdown() -> None:
+    names = (Cell("SVM_t*", name=True, note="2 [of] 3"), Cell("C|D_sup", name=True))
+    cells = (Cell("−1.5 (0.3)", bold=True, value=-1.5), Cell("–"))
+    lines = tuple(
+        Line((name, cell), f"*{cell.text}")
+        for name, cell in zip(names, cells, strict=True)
+    )
+    table = replace(TABLE, name="", title="Is it 5 %?", lines=lines, headings=True)
+    read = from_markdown(to_markdown(table), ["SVM_t", "C|D_sup"])
+    assert to_html(read) == to_html(table)
+    assert (read.heading, read.legend) == (table.heading, table.legend)
+    assert to_markdown(read) == to_markdown(table)
+
+
+def test_lines_of_markdown_without_a_first_cell_belong_to_the_line_above() -> None:
+    firsts = ["one", "", "two", ""]
+    lines = tuple(Line((Cell(first), Cell("words"))) for first in firsts)
+    read = from_markdown(to_markdown(replace(TABLE, lines=lines)))
+    assert [line.block for line in read.lines] == ["0", "0", "2", "2"]
+    assert to_html(read).count("<tbody>") == 2
+
+
+def test_a_table_without_lines_says_so_in_markdown_and_on_the_page() -> None:
+    nothing = replace(TABLE, lines=(), empty="No cell [yet].")
+    text = to_markdown(nothing)
+    assert text.endswith("| --- | ---: |\n\nNo cell \\[yet\\].\n")
+    assert '<p class="empty">No cell [yet].</p>' in to_fragment(from_markdown(text))
 
 
 def test_a_csv_file_writes_true_and_false_as_other_programs_read_them() -> None:

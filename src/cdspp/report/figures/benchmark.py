@@ -36,6 +36,7 @@ from cdspp.study.plan import SHARED_ONLY, WITH_BRIDGE, Plans, Row
 Flags = NDArray[np.bool_]
 
 _MAIN: dict[str, Any] = {"color": "#dde1e6", "lw": 5, "zorder": 1}
+N_NEAREST = 2  # methods beside the reference in the figure of iterations
 _DASHES: Any = ("solid", (0, (5, 1.5)), (0, (1, 1.2)), (0, (6, 1.5, 1, 1.5)))
 
 
@@ -72,20 +73,38 @@ def draw_methods(summary: Summary, outputs: Paths) -> None:
 
 
 def draw_iterations(summary: Summary, outputs: Paths) -> None:
-    """Draw accuracy by iteration, one panel per task, one line per iterative method."""
-    hidden, rows = {"variant", *summary.plan.states}, summary.rows
-    places = [i for i, r in enumerate(rows) if hidden.isdisjoint((r.kind, r.key))]
-    summary = summary.of_rows(places)
-    crowded = len(summary.iterative()) > 6  # lines
-    n_columns = max(1, min(len(summary.tasks), 2 if crowded or style.narrow() else 4))
-    sizes: Any = {"line": 2.9 if crowded else 2.1, "rest": 1.0, "sharex": True}
-    sizes |= {"sharey": True, "most": math.inf if n_columns > 1 else 5.0}
+    """Draw accuracy by iteration, one panel per task: the reference and its nearest."""
+    summary = summary.of_rows(_nearest(summary))
+    n_columns = max(1, min(len(summary.tasks), 2 if style.narrow() else 4))
+    sizes: Any = {"line": 2.1, "rest": 1.0, "sharex": True, "sharey": True}
+    sizes["most"] = math.inf if n_columns > 1 else 5.0
     with style.gridded(summary.tasks, n_columns, outputs, **sizes) as (figure, panels):
         for place, axes in enumerate(panels):
             _iteration_panel(axes, summary, place)
         figure.supxlabel("iteration")
         figure.supylabel("accuracy, percent")
         style.add_legend(figure, list(_by_name(panels).values()), "upper center")
+
+
+def _nearest(summary: Summary) -> list[int]:
+    """Return the positions of the baseline, and of the iterative rows to draw.
+
+    These are the reference and the rows nearest to its final accuracy, averaged over
+    tasks; without it, those nearest to the highest accuracy.
+    """
+    final = np.array([100 * mean_sd(row.mean(axis=0))[0] for row in summary.accuracy])
+    reference, baseline = map(summary.place, (REFERENCE, BASELINE))
+    hidden = {"variant", "selected", *summary.plan.states}
+    places = [
+        i
+        for i in summary.iterative()
+        if hidden.isdisjoint((summary.rows[i].kind, summary.rows[i].key))
+    ]
+    centre = max(final[places], default=0) if reference is None else final[reference]
+    distance = np.nan_to_num(abs(final - centre), nan=math.inf)
+    others = sorted((i for i in places if i != reference), key=distance.__getitem__)
+    drawn = [i for i in places if i == reference] + others[:N_NEAREST]
+    return sorted({*drawn, *([] if baseline is None else [baseline])})
 
 
 def _method_panel(axes: Axes, summary: Summary, task: str, values: Floats) -> None:
@@ -112,22 +131,13 @@ def _method_panel(axes: Axes, summary: Summary, task: str, values: Floats) -> No
 
 
 def _iteration_panel(axes: Axes, summary: Summary, task: int) -> None:
-    steps = summary.iterations
-    reference = summary.place(REFERENCE)
-    places = summary.iterative()
-    rows = [summary.rows[i] for i in places]
-    last = np.array([100 * mean_sd(summary.accuracy[i, task])[0] for i in places])
-    far = style.far_below(last)
-    name = summary.tasks[task]
-    unusable = np.array([summary.unusable(i, name) for i in places], bool)
-    for height, i in enumerate(np.flatnonzero(far | unusable).tolist()):
-        where: Any = {"transform": axes.transAxes, "collapsed": bool(unusable[i])}
-        style.name_far_row(axes, rows[i], last[[i]], height, **where)
-    for i in np.flatnonzero(~(far | unusable)).tolist():
-        leading = places[i] == reference
-        values = summary.by_iteration[places[i], task].T
+    steps, name = summary.iterations, summary.tasks[task]
+    for i in summary.iterative():
+        leading = i == summary.place(REFERENCE)
         look: Any = {"linewidth": 1.5, "zorder": 3} if leading else {"linewidth": 1.0}
-        style.draw_line(axes, rows[i], steps, values, band=leading, **look)
+        look["unusable"] = summary.unusable(i, name)
+        values = summary.by_iteration[i, task].T
+        style.draw_line(axes, summary.rows[i], steps, values, band=leading, **look)
     baseline = summary.place(BASELINE)
     if baseline is not None and np.isfinite(summary.accuracy[baseline, task]).any():
         row = summary.rows[baseline]

@@ -1,4 +1,4 @@
-"""Charts of gains: by task, by method and source state, and of selected options."""
+"""Charts of gains: by task, and by method and source state."""
 
 import math
 from collections.abc import Sequence
@@ -14,8 +14,8 @@ from matplotlib.patches import Rectangle
 from cdspp.analysis import source_help, verdicts
 from cdspp.analysis.answers import verdict_of
 from cdspp.analysis.verdicts import DEPENDS, EQUAL, HELPS, HURTS, UNDECIDED, PairedGain
-from cdspp.core.names import AVERAGE, REAL, Paths
-from cdspp.core.wording import DASH, STATE_TITLES, in_points
+from cdspp.core.names import AVERAGE, Paths
+from cdspp.core.wording import DASH, in_points
 from cdspp.report.figures import style
 from cdspp.study.plan import Plans
 
@@ -35,12 +35,6 @@ _CELLS = {
 }
 _SIGNS = {HELPS: "▲", HURTS: "▼", EQUAL: "=", DEPENDS: "◐"}
 _WORDS = {HELPS: "better", HURTS: "worse", EQUAL: "equal", DEPENDS: DEPENDS}
-# The form of a fit: its column, its name, and marker, colour and fill.
-_FORMS = (
-    ("default", "default", "s", style.MUTED, "white"),
-    ("selected", "selected on the labelled rows", "o", "#0067a8", "#0067a8"),
-    ("hindsight", "best in hindsight, which nobody can know", "|", "#c9431d", "none"),
-)
 
 
 def write_opening(plans: Plans, comparisons: Paths, outputs: Paths) -> None:
@@ -49,21 +43,6 @@ def write_opening(plans: Plans, comparisons: Paths, outputs: Paths) -> None:
     opening = partial(draw_source_help, plans, gains)
     states = partial(draw_source_states, gains, plans)
     style.draw_each(outputs, {"source-help": opening, "source-states": states})
-
-
-def write_selection(plans: Plans, selection: Paths, outputs: Paths) -> None:
-    """Draw the table of selected hyper-parameters; it needs no plan."""
-    [path] = selection
-    groups = dict(iter(pd.read_csv(path).groupby("title", sort=False)))
-    lengths = [len(group) for group in groups.values()]
-    sizes = {"line": 0.21, "frame": 0.5, "rest": 0.6}
-    with style.stacked(list(groups), lengths, outputs, **sizes) as (figure, panels):
-        for axes, group in zip(panels, groups.values(), strict=True):
-            _selection_panel(axes, group)
-        style.equal_windows(panels)
-        figure.supxlabel("accuracy, percent")
-        handles, _ = panels[0].get_legend_handles_labels()
-        style.add_legend(figure, handles, "upper center")
 
 
 def draw_source_help(
@@ -190,21 +169,3 @@ def _cell(axes: Axes, x: int, y: int, pair: Any | None, *, tight: bool) -> None:
     corner = (x - 0.47, y - 0.45)
     axes.add_patch(Rectangle(corner, 0.94, 0.9, facecolor=fill, edgecolor="#e4e6e9"))
     axes.text(x, y, text, color=ink, ha="center", va="center")
-
-
-def _selection_panel(axes: Axes, group: pd.DataFrame) -> None:
-    forms = 100 * group[[column for column, *_ in _FORMS]]
-    places = range(len(group))
-    axes.hlines(places, forms.min(axis=1), forms.max(axis=1), color="#b9bdc3", lw=1)
-    for column, label, marker, colour, fill in _FORMS:
-        size = 9 if marker == "|" else 5
-        (line,) = axes.plot(forms[column], places, marker, label=label, mew=1.6)
-        line.set(color=colour, markerfacecolor=fill, markersize=size)
-    titles = {REAL: "real source", **STATE_TITLES}
-    pairs = zip(group["display_name"], group["state"], strict=True)
-    names = [f"{style.figure_name(name)}, {titles[state]}" for name, state in pairs]
-    axes.set_yticks(places, names)
-    for text, state in zip(axes.get_yticklabels(), group["state"], strict=True):
-        text.set_color(style.INK if state == REAL else style.MUTED)
-    axes.set_ylim(len(group) - 0.4, -0.6)
-    style.hide_spines(axes)

@@ -9,7 +9,7 @@ import base64
 import json
 import math
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from operator import itemgetter
@@ -31,7 +31,14 @@ from cdspp.core.jobs import processor_time
 from cdspp.core.names import BASELINE, REFERENCE, PathLike
 from cdspp.report import registry
 from cdspp.report.tables.contents import untrained_text
-from cdspp.report.tables.table import Cell, Table, html_name, number_cell, to_fragment
+from cdspp.report.tables.table import (
+    Cell,
+    Table,
+    from_markdown,
+    html_name,
+    number_cell,
+    to_fragment,
+)
 from cdspp.study.files import FIGURE_FORMS, TABLE_FORMS
 from cdspp.study.model import RunDescription
 from cdspp.study.plan import Plans
@@ -72,10 +79,7 @@ def write_report(
         **_findings(plans, assets),
     }
     templates = environment(plans)
-    # Limits of the SVG bytes of all figures together, and of each figure.
-    n_figures = len({Path(figure).stem for figure in figures})
-    max_bytes = min(800_000, 3_000_000 // max(1, n_figures))
-    embedder = _Embedder(assets, max_bytes, templates)
+    embedder = _Embedder(assets, _method_names(plans), templates)
     sections = list(_sections(plans, embedder, context))
     groups = groupby(sections, itemgetter("group"))
     text = templates.get_template("page.html.j2").render(
@@ -158,6 +162,12 @@ def _fields(plans: Plans) -> dict[str, str]:
     return {**fields, **names}
 
 
+def _method_names(plans: Plans) -> set[str]:
+    rows = [row for plan in plans for row in plan.rows]
+    rows += [row for plan in plans for curve in plan.curves for row in curve.rows]
+    return {row.display_name for row in rows}
+
+
 def _sections(
     plans: Plans, embedder: _Embedder, context: Mapping[str, Any]
 ) -> Iterator[dict[str, Any]]:
@@ -193,30 +203,27 @@ class _Embedder:
     """Writes a table or figure as HTML, and nothing if it is absent."""
 
     files: Mapping[str, Path]
-    max_bytes: int
+    method_names: Collection[str]
     templates: Environment
 
     def show(self, item: registry.Item, name: str, plans: Plans) -> Markup:
         """Show the parts of an item in `plans` under a name."""
         frames: Any = self.templates.get_template("embed.html.j2").module
         if item.kind != registry.FIGURE:
-            *downloads, fragment = (self.files.get(f"{name}.{f}") for f in TABLE_FORMS)
-            downloads = list(filter(None, downloads))
+            files = (self.files.get(f"{name}.{form}") for form in TABLE_FORMS)
+            downloads = list(filter(None, files))
             if not any(map(item.shown, plans)):
                 return Markup(frames.files(downloads, name)).strip()
-            if fragment is None:
+            if (markdown := self.files.get(f"{name}.md")) is None:
                 return Markup()
-            content = Markup(fragment.read_text(encoding="utf-8"))
+            table = from_markdown(markdown.read_text("utf-8"), self.method_names)
+            content = Markup(to_fragment(table))
             return Markup(frames.table(name, content, downloads)).strip()
-        caption = Markup(item.caption).format(**_fields(plans))
-        svg, png = (self.files.get(f"{name}{suffix}") for suffix in (".svg", ".png"))
-        if svg and (svg.stat().st_size <= self.max_bytes or not png):
-            text, label = svg.read_text("utf-8"), caption.striptags()
-            picture = inline_svg(text, prefix=name, label=label)
-        elif png:
-            picture = Markup(frames.image(png, caption.striptags())).strip()
-        else:
+        if (svg := self.files.get(f"{name}.svg")) is None:
             return Markup()
+        caption = Markup(item.caption).format(**_fields(plans))
+        text, label = svg.read_text("utf-8"), caption.striptags()
+        picture = inline_svg(text, prefix=name, label=label)
         return Markup(frames.figure(name, picture, caption)).strip()
 
 

@@ -53,6 +53,7 @@ _BLOCKS = {
     "bridge": "With a bridge",
     "control": "Controls",
     "variant": "Other settings",
+    "selected": "With selected hyper-parameters",
 }
 # Columns of the data; for the cell: its row, the expected trials, and small print.
 Score = dict[str, Any]

@@ -1,4 +1,4 @@
-"""A table as data, and its Markdown, LaTeX, HTML and CSV formats."""
+"""A table as data, its CSV, Markdown and LaTeX formats, and its HTML on a page."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import itertools
 import math
 import re
 import tomllib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from html import escape
 from pathlib import Path
@@ -43,6 +43,13 @@ _LATEX = str.maketrans(
 # start of a paragraph, a list or a heading.
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]<>|~$&#])")
 _OPENING = re.compile(r"^(\d*)([-+.)])(?=\s)")
+_ESCAPED = re.compile(r"\\(.)")
+_CELL = re.compile(
+    r"(?P<bold>\*\*)?(?P<text>.*?)(?(bold)\*\*)(?: \[(?P<note>.*)(?<!\\)\])?"
+)
+_NEXT_SENTENCE = re.compile(r"(?<=[.?!]) ")
+_NUMBER = re.compile(r"[+−]?\d+(\.\d+)?")
+PROSE_LETTERS = 40  # a column with a longer text holds sentences
 
 
 @dataclass(frozen=True)
@@ -167,7 +174,10 @@ def to_csv(table: Table) -> str:
 
 
 def to_markdown(table: Table) -> str:
-    """Return a Markdown table under its title and caption, with bold headings."""
+    """Return a Markdown table under its title and caption, with bold headings.
+
+    A text below replaces the lines of a table that has none.
+    """
     cell = partial(_form, escaped=_markdown_escape, bold="**{}**", note=" [{}]")
     head = [_markdown_escape(column) for column in table.columns]
     rule = ["---"] * table.text_columns
@@ -179,11 +189,78 @@ def to_markdown(table: Table) -> str:
         body += [[cell(value) for value in line.cells] for line in lines]
     grid = ["| " + " | ".join(parts) + " |" for parts in (head, rule, *body)]
     legend = _markdown_escape(f"{table.heading} {table.legend}")
-    return "\n".join([legend, "", *grid, ""])
+    below = [] if table.lines else [_markdown_escape(table.empty), ""]
+    return "\n".join([legend, "", *grid, "", *below])
 
 
 def _markdown_escape(text: str) -> str:
     return _OPENING.sub(r"\1\\\2", _MARKDOWN.sub(r"\\\1", escape_invisible(text)))
+
+
+def from_markdown(text: str, names: Collection[str] = ()) -> Table:
+    """Read `to_markdown` for the page; `names` are those of methods.
+
+    A cell of a column of numbers has the value that it shows.
+    """
+    legend, rest = text.split("\n\n", 1)
+    grid, _, empty = rest.partition("\n\n")
+    lines_of_grid = grid.strip().split("\n")
+    head, rule, *rows = (line[2:-2].split(" | ") for line in lines_of_grid)
+    n_texts = rule.count("---")
+    lines = tuple(_read_lines(rows, n_texts, frozenset(names)))
+    places = range(len(head) if lines else 0)
+    longest = [max(len(line.cells[i].text) for line in lines) for i in places]
+    title, *about = _NEXT_SENTENCE.split(_unescape(legend), maxsplit=1)
+    named = (cell.text for line in lines for cell in line.cells if cell.name)
+    return Table(
+        name="",
+        title=title,
+        caption="".join(about).removesuffix(marks_legend(named)).strip(),
+        columns=tuple(map(_unescape, head)),
+        lines=lines,
+        text_columns=n_texts,
+        headings=any(map(_is_heading, rows)),
+        prose=tuple(i for i, letters in enumerate(longest) if letters > PROSE_LETTERS),
+        empty=_unescape(empty.strip()),
+    )
+
+
+def _read_lines(
+    rows: Sequence[Sequence[str]], n_texts: int, names: Collection[str]
+) -> Iterator[Line]:
+    block, headings = "", any(map(_is_heading, rows))
+    # Below the first line of a group, the first cell may be empty.
+    grouped = not headings and not all(first for first, *_ in rows)
+    for number, row in enumerate(rows):
+        if _is_heading(row):
+            block = _read_cell(row[0], names).text
+            continue
+        if grouped and row[0]:
+            block = str(number)
+        cells = [_read_cell(text, names) for text in row]
+        yield Line((*cells[:n_texts], *map(_with_value, cells[n_texts:])), block)
+
+
+def _is_heading(row: Sequence[str]) -> bool:
+    return row[0].startswith("**") and len(row) > 1 and not any(row[1:])
+
+
+def _read_cell(text: str, names: Collection[str]) -> Cell:
+    match = _CELL.fullmatch(text)
+    assert match is not None  # every text matches
+    shown, note = _unescape(match["text"]), _unescape(match["note"] or "")
+    is_name = shown.rstrip("".join(_captions("marks"))) in names
+    return Cell(shown, bold=bool(match["bold"]), note=note, name=is_name)
+
+
+def _with_value(cell: Cell) -> Cell:
+    number = _NUMBER.match(cell.text)
+    value = float(number[0].replace("−", "-")) if number else math.nan
+    return replace(cell, value=value)
+
+
+def _unescape(text: str) -> str:
+    return _ESCAPED.sub(r"\1", text)
 
 
 def to_latex(table: Table) -> str:
@@ -310,7 +387,6 @@ _FORMS: Mapping[str, Callable[[Table], str]] = {
     ".csv": to_csv,
     ".md": to_markdown,
     ".tex": to_latex,
-    ".html": to_fragment,
 }
 
 
