@@ -119,3 +119,8 @@ def curve_of(
     )
     accuracy = np.broadcast_to(accuracy, shape).copy()
     return CurveScores(plan, accuracy, np.zeros(shape, bool))
+
+
+def along(parameter: str, levels: Mapping[float, float], **others: float) -> Evidence:
+    """Return evidence that has only a curve; see `curve_of`."""
+    return evidence(curve=curve_of(parameter, levels, **others))

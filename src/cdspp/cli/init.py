@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 NEEDED = "expected small letters and digits, joined by single hyphens"
 # Labelled samples per class, if there are enough.
 MOST_SOURCE, MOST_TARGET = 20, 3
-# Methods that a new study adds, by what its tables share; with either also CDSPP+bridge.
+# Methods that a new study adds, by what its tables share. Either adds CDSPP+bridge.
 BRIDGE_METHODS = {
     "shared_columns": ("shared-columns", "shared-columns-plus"),
     "paired_rows": ("paired-map-plus",),

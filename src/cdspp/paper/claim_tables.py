@@ -36,18 +36,16 @@ def build_verdicts_table(findings: pd.DataFrame) -> Table:
         lines.append(Line((_overview_cell(group), *print_cells, *verdicts)))
     left = findings["claim"].nunique() - len(lines)
     numbers = f"{counted(left, 'claim')} cannot be tested here at all." if left else ""
+    texts = {"counts": _counts(ran), "left": numbers, "terms": _TERMS}
+    text = caption("paper", "stated-overview", **texts)
+    if of_paper:
+        text = caption("paper", "claims-overview", **texts)
     outside = " (not in the paper)" if of_paper else ""
     titles = (name if name in papers else f"{name}{outside}" for name in benchmarks)
     return Table(
         "claims-overview",
         "Claims, and verdicts on these data",
-        caption(
-            "paper",
-            "claims-overview" if of_paper else "stated-overview",
-            counts=_counts(ran),
-            left=numbers,
-            terms=_TERMS,
-        ),
+        text,
         columns=("Claim", *["In print"] * of_paper, *titles),
         lines=tuple(lines),
         data=findings[["claim", "statement", "text", "kind", "benchmark", "verdict"]],

@@ -64,7 +64,7 @@ class Print:
         supervised = method_class(method).supervised
         cells = cells[cells["supervised"] == supervised]
         cells = cells[~cells["method"].isin(map(_name, apart))]
-        if cells.empty:
+        if _name(method) not in set(cells["method"]):
             raise NotPrinted
         return cells.pivot_table(index="task", columns="method", values="printed_mean")
 
@@ -120,7 +120,7 @@ def _no_better(printed: Print, method: Names, rival: Names) -> Answer:
 
 
 def _best(printed: Print, method: str, apart: Sequence[str] = ()) -> Answer:
-    others = printed.block(method, [method, *apart]).columns
+    others = printed.block(method, apart).columns.drop(_name(method))
     own, averages = printed.average(method), printed.averages()[others]
     leader = str(averages.idxmax())
     text = f"{_name(method)} {own:.1f}, {leader} {averages[leader]:.1f}"
