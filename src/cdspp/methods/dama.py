@@ -102,10 +102,6 @@ class DAMASup(SubspaceRecogniser):
     n_neighbors: int = 5
     eigenvector_scaling: str = "metric"
 
-    identifier = "dama-sup"
-    display_name = "DAMA_sup"
-    supervised = True
-    several_sources = True
     # For the cost of each fit: shares of unlabelled rows in use, and pseudo-labelled.
     _shares: ClassVar[tuple[tuple[float, float], ...]] = ((0.0, 0.0),)
 
@@ -177,9 +173,6 @@ class DAMA(DAMASup):
     halves of a source change 0.8 % of the labels of the embedded digits.
     """
 
-    identifier = "dama"
-    display_name = "DAMA"
-    supervised = False
     _shares = ((1.0, 0.0),)
 
 
@@ -204,9 +197,6 @@ class DAMAPlus(DAMASup):
     labels of the embedded digits.
     """
 
-    identifier = "dama-plus"
-    display_name = "DAMA+"
-    supervised = False
     _shares = tuple((k / 5, k / 5) for k in range(5))
 
     _parameter_constraints = DAMASup._parameter_constraints | {

@@ -121,9 +121,6 @@ class PA(base.TransductiveClassifier):
     target_axes: str = "all"
     random_state: Any = None
 
-    identifier = "pa"
-    display_name = "PA"
-
     _parameter_constraints = {
         "n_components": [base.COUNT],
         "n_atoms": [base.COUNT],

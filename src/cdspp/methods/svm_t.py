@@ -67,12 +67,6 @@ class SVMT(base.HeterogeneousClassifier):
     l2: bool = True
     C: float = 1.0
 
-    identifier = "svm-t"
-    display_name = "SVM_t"
-    supervised = True
-    uses_source = False
-    accepts_sparse = True
-
     _parameter_constraints = {
         "strategy": [StrOptions({"platt", "decision", "ovo"})],
         "l2": ["boolean"],

@@ -103,9 +103,6 @@ class TIT(SubspaceMethod):
     max_iter: int = 5
     C: float = 1.0
 
-    identifier = "tit"
-    display_name = "TIT"
-
     _parameter_constraints = {
         "n_components": [base.COUNT],
         "alpha": [base.POSITIVE],

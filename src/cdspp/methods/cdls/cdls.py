@@ -211,10 +211,6 @@ class CDLSSup(SubspaceMethod):
     nu: float = 0.5
     source_weight: str = "classes"
 
-    identifier = "cdls-sup"
-    display_name = "CDLS_sup"
-    supervised = True
-
     _parameter_constraints = {
         "n_components": [COUNT],
         "ridge": [POSITIVE],
@@ -333,10 +329,6 @@ class CDLS(CDLSSup):
     as in `CDLSSup`. Renaming the classes changes 2 % of the labels of the embedded
     digits, because of tied votes.
     """
-
-    identifier = "cdls"
-    display_name = "CDLS"
-    supervised = False
 
     _parameter_constraints = {
         **CDLSSup._parameter_constraints,

@@ -112,11 +112,6 @@ class CDSPPSup(SubspaceRecogniser):
     keep_projections: bool = field(default=False, init=False)
     dtype: str = "float64"
 
-    identifier = "cdspp-sup"
-    display_name = "CDSPP_sup"
-    supervised = True
-    accepts_sparse = True
-    several_sources = True
     option_notes = {
         "n_components": (
             "CDSPP's closed form has no direction beyond the number of classes "
@@ -291,10 +286,6 @@ class CDSPP(CDSPPSup):
     final_fit: bool = False
     keep_projections: bool = False
 
-    identifier = "cdspp"
-    display_name = "CDSPP"
-    supervised = False
-
     _parameter_constraints = CDSPPSup._parameter_constraints | {
         "max_iter": [COUNT],
         "selection": [StrOptions({"class", "all"})],
@@ -325,11 +316,6 @@ class CDSPPPCA(CDSPP):
     eigenvector_scaling, classifier, keep_projections
         Likewise.
     """
-
-    identifier = "cdspp-pca"
-    display_name = "CDSPP+PCA"
-    centres_rows = True
-    several_sources = False
 
     _parameter_constraints = DOUBLE_CONSTRAINTS | {"pca_components": [COUNT]}
 
@@ -376,10 +362,6 @@ class TargetOnly(CDSPP):
     that is the target, never if it is the source, which is not used.
     """
 
-    identifier = "target-only"
-    display_name = "target-only"
-    uses_source = False
-    without_source_of = "cdspp"
     # The space belongs to the target, so source rows cannot be transformed into it.
     transform_source = available_if(lambda _: False)(CDSPP.transform_source)
 

@@ -105,9 +105,6 @@ class DDACL(SubspaceMethod, base.ConfidentClassifier):
     n_line_searches: int = 20
     random_state: Any = None
 
-    identifier = "ddacl"
-    display_name = "DDACL"
-
     _parameter_constraints = {
         "beta": [base.NON_NEGATIVE],
         "tau": [base.NON_NEGATIVE],

@@ -235,10 +235,6 @@ class HFA(base.HeterogeneousClassifier):
     tol: float = 1e-3
     svm_tol: float = 1e-3
 
-    identifier = "hfa"
-    display_name = "HFA"
-    supervised = True
-
     _parameter_constraints = {
         "trace_bound": [base.POSITIVE],
         "C_source": [base.POSITIVE],

@@ -256,10 +256,6 @@ class SHFA(HFA):
     `prior` has the class shares.
     """
 
-    identifier = "shfa"
-    display_name = "SHFA"
-    supervised = False
-
     _parameter_constraints = {
         **HFA._parameter_constraints,
         "prior": [StrOptions({"uniform", "labelled"}), "array-like"],

@@ -51,7 +51,6 @@ class NetworkClassifier(CommonSpaceMethod, base.ConfidentClassifier):
         A class has no source row or no labelled target row, or training diverges.
     """
 
-    needs_torch = True
     sums_rows: ClassVar[bool] = False  # a first layer may be a `RowLayer`
     _network: ClassVar[str]  # its class in `losses`, which imports torch
 
@@ -193,8 +192,6 @@ class SSAN(NetworkClassifier):
     device: str = "auto"
     random_state: Any = None
 
-    identifier = "ssan"
-    display_name = "SSAN"
     _network = "AlignmentNetwork"
     sums_rows = True
 
@@ -276,8 +273,6 @@ class STN(NetworkClassifier):
     device: str = "auto"
     random_state: Any = None
 
-    identifier = "stn"
-    display_name = "STN"
     _network = "SoftTransferNetwork"
 
     _parameter_constraints = {
@@ -341,10 +336,7 @@ class JMEA(STN):
     second_weight: float = 0.5
     start: int = 100
 
-    identifier = "jmea"
-    display_name = "JMEA"
     _network = "JointNetwork"
-    in_compare = False
 
     _parameter_constraints = {
         **STN._parameter_constraints,
@@ -421,13 +413,6 @@ class NNT(base.ConfidentClassifier):
     max_iter: int = 500
     device: str = "auto"
     random_state: Any = None
-
-    identifier = "nn-t"
-    display_name = "NN_t"
-    supervised = True
-    uses_source = False
-    needs_torch = True
-    in_compare = False
 
     _parameter_constraints = NetworkClassifier._parameter_constraints | {
         "tau": [base.NON_NEGATIVE]

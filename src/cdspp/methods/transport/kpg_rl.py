@@ -16,7 +16,7 @@ from cdspp.core.linalg import (
 )
 from cdspp.methods import base
 from cdspp.methods.base import Float, Iteration, Problem
-from cdspp.methods.bridge import SHARED, bridge_error
+from cdspp.methods.bridge import bridge_error
 from cdspp.methods.shared.machines import LinearMachine, RadialMachine
 from cdspp.methods.transport import plans
 
@@ -144,10 +144,6 @@ class KPGRL(base.ConfidentClassifier):
     C: float = 1.0
     classifier: str = "svc"
 
-    identifier = "kpg-rl"
-    display_name = "KPG-RL"
-    in_compare = False
-
     _parameter_constraints = {
         "tau": [base.POSITIVE],
         "epsilon": [base.POSITIVE],
@@ -225,10 +221,6 @@ class KPGRLGW(KPGRL):
     Renaming the classes changes 0.3 % of the labels of the embedded digits by ties, and
     reordering the rows 0.1 % by rounding.
     """
-
-    identifier = "kpg-rl-gw"
-    display_name = "KPG-RL-GW"
-    needs_pot = True
 
     _parameter_constraints = {
         **{k: KPGRL._parameter_constraints[k] for k in ("tau", "C", "classifier")},
@@ -324,11 +316,6 @@ class KPGRLKP(KPGRL):
     """
 
     alpha: float = 0.5
-
-    identifier = "kpg-rl-kp"
-    display_name = "KPG-RL-KP"
-    bridges = frozenset({SHARED})
-    needs_bridge = True
 
     _parameter_constraints = KPGRL._parameter_constraints | {"alpha": [base.SHARE]}
 
