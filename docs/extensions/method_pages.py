@@ -1,10 +1,11 @@
-"""A page a method, an overview and tables of cost, from the classes alone."""
+"""A page a method, an overview and tables of cost, from classes and their facts."""
 
 from __future__ import annotations
 
+import csv
 import inspect
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from gallery_pages import examples
@@ -16,10 +17,11 @@ from cdspp.methods import available, method_class, needs
 from cdspp.methods.base import ConfidentClassifier, HeterogeneousClassifier
 from cdspp.methods.bridge import PAIRS, SHARED
 from cdspp.methods.cost import fit_cost
+from cdspp.methods.facts import Facts, read_facts
 from cdspp.methods.networks.networks import NetworkClassifier
 from cdspp.methods.shared.common_subspace import CommonSpaceMethod, SubspaceMethod
 
-__all__ = ["pages"]
+__all__ = ["lists", "pages"]
 
 FORMULA = ".. math::"
 BRIDGES = {SHARED: "shared columns", PAIRS: "paired rows"}
@@ -45,6 +47,13 @@ seconds that the cost model forecasts for one task of Office-Caltech
 * **Space**: `transform` and `transform_source` bring rows of both domains into one.
 * **Seconds**: that forecast.
 """
+# Changes that carry no information, as `python -m benchmarks order` measures them.
+CHANGES = {
+    "rows": "reordering the rows",
+    "names": "renaming the classes",
+    "halves": "splitting the source into two",
+    "seed": "another seed",
+}
 # The class whose page tells of each.
 FUNCTIONS = {
     **dict.fromkeys(("fit", "predict"), "base.HeterogeneousClassifier"),
@@ -69,6 +78,28 @@ def pages(root: Path) -> Iterator[tuple[str, str]]:
         yield f"methods/{name}.rst", _page(root, name)
     yield "methods/index.rst", _overview(names)
     yield "costs.txt", _costs(names)
+
+
+def lists() -> dict[str, str]:
+    """Return lists of methods that have a fact in common, for the text of pages."""
+    conditions: dict[str, Callable[[Facts], bool]] = {
+        "accept_sparse": lambda each: each.accepts_sparse,
+        "keep_rows": lambda each: each.keeps_rows,
+        "transductive": lambda each: each.transductive,
+    }
+    return {
+        key: _linked([each for each in read_facts().values() if condition(each)])
+        for key, condition in conditions.items()
+    }
+
+
+def _linked(methods: list[Facts]) -> str:
+    links = [
+        f"[{each.display_name}](/generated/methods/{each.identifier}.rst)"
+        for each in methods
+    ]
+    *first, last = links
+    return f"{', '.join(first)} and {last}" if first else last
 
 
 def _cost(name: str, size: str) -> tuple[float, float]:
@@ -118,6 +149,7 @@ def _page(root: Path, name: str) -> str:
             _picture(root, name),
             _inherited_objective(found),
             f".. autoclass:: cdspp.{found.__name__}\n",
+            _order(root, name),
             *(".. rubric:: Forecast of one fit\n", _forecast(name)),
             *((".. rubric:: Known answer\n", f"{answer}\n") if answer else ()),
         ]
@@ -171,6 +203,28 @@ def _forecast(name: str) -> str:
         seconds, megabytes = _cost(name, size.name)
         rows.append([describe_size(size), _short(seconds), f"{megabytes:.0f}"])
     return list_table(rows, classes="prose")
+
+
+def _order(root: Path, name: str) -> str:
+    """Return the shares of labels that change without information, if measured."""
+    with (root / "docs/order.csv").open(encoding="utf-8", newline="") as stream:
+        lines = [line for line in csv.DictReader(stream) if line["method"] == name]
+    shares = [
+        f"{CHANGES[line['change']]} changes {shown_share(float(line['share']))}"
+        for line in lines
+    ]
+    if not shares:
+        return ""
+    text = f"{'; '.join(shares)} of the labels of the embedded digits"
+    said = f"{text[0].upper()}{text[1:]}."
+    return f".. rubric:: Changes that carry no information\n\n{said}\n"
+
+
+def shown_share(share: float) -> str:
+    """Return a share of labels, in percent, as pages state it."""
+    if not share:
+        return "none"
+    return f"{share:.0f} %" if share >= 1 else f"{share:.1f} %"
 
 
 def _inherited_objective(found: type) -> str:

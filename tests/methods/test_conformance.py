@@ -86,6 +86,7 @@ def test_the_identifier_is_unique_and_well_formed(name: str) -> None:
     assert found.identifier == name
     displayed = [method_class(other).display_name for other in available()]
     assert displayed.count(found.display_name) == 1
+    assert hasattr(cdspp, found.__name__), "`make format` makes it public"
     assert getattr(cdspp, found.__name__) is found
 
 

@@ -79,7 +79,7 @@ class DAMASup(SubspaceRecogniser):
     domain has a mean in the subspace and may be predicted, though nothing ties it to
     the other domain. Large classes have more weight in the projection, but not in the
     labels. Two halves of a source, given as two sources, have separate projections,
-    which changes 2 % of the labels of the embedded digits.
+    which may change labels.
 
     References
     ----------
@@ -170,7 +170,7 @@ class DAMA(DAMASup):
     Cost O(n^2 d) for the graph and O(n d^2) for its quadratic form, with n target rows,
     labelled or not. If labelled rows are few, the eigenproblem has the size of their
     number in both domains. A class in only one domain is treated as in `DAMASup`; two
-    halves of a source change 0.8 % of the labels of the embedded digits.
+    halves of a source may change labels, as there.
     """
 
     _shares = ((1.0, 0.0),)
@@ -193,8 +193,8 @@ class DAMAPlus(DAMASup):
     -----
     The neighbour graph of an iteration covers the labelled rows and those with a
     pseudo-label in it. What only depends on the source is computed once. A class in
-    only one domain is treated as in `DAMASup`; two halves of a source change 4 % of the
-    labels of the embedded digits.
+    only one domain is treated as in `DAMASup`; two halves of a source may change
+    labels, as there.
     """
 
     _shares = tuple((k / 5, k / 5) for k in range(5))

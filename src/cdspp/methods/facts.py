@@ -17,7 +17,7 @@ from typing import Any
 from cdspp.core.discovery import check_options
 from cdspp.core.errors import ConfigError
 
-__all__ = ["ATTRIBUTES", "Facts", "facts_of_class", "looks", "read_facts"]
+__all__ = ["ATTRIBUTES", "Facts", "cites_of", "facts_of_class", "looks", "read_facts"]
 
 # Facts that affect a fit, and are therefore part of its recipe.
 OF_FITS = (
@@ -114,6 +114,11 @@ def _read_entry(
     values["bridges"] = frozenset(entry.get("bridges", ()))
     values["cites"] = tuple(entry.get("cites", ()))
     return Facts(identifier, module, entry["class"], **values)
+
+
+def cites_of(name: str) -> tuple[str, ...]:
+    """Return the keys of the publications of a method, none if it is external."""
+    return found.cites if (found := read_facts().get(name)) else ()
 
 
 def looks() -> Mapping[str, tuple[str, str, bool]]:

@@ -188,8 +188,8 @@ class CDLSSup(SubspaceMethod):
     nu-SVC with row weights. `fit` raises `MethodFailed` if no margin separates two
     classes, and for a class in only one domain, without a source row or a labelled
     target row. In the class terms, all classes count equally, whatever their sizes.
-    Renaming the classes changes 1 % of the labels of the embedded digits, because tied
-    votes go to the first class, as in LIBSVM.
+    Renaming the classes may change labels, because tied votes go to the first class, as
+    in LIBSVM.
 
     References
     ----------
@@ -326,8 +326,7 @@ class CDLS(CDLSSup):
     start from `CDLSSup`. Pairs are weighted linearly in the landmark weights. From the
     second iteration on, the weight of the source in the machine is multiplied by
     `delta`: ``delta=1`` is better on some data. A class in only one domain is refused
-    as in `CDLSSup`. Renaming the classes changes 2 % of the labels of the embedded
-    digits, because of tied votes.
+    as in `CDLSSup`. Renaming the classes may change labels, because of tied votes.
     """
 
     _parameter_constraints = {

@@ -81,8 +81,7 @@ class CDSPPSup(SubspaceRecogniser):
     stored values. A class in only one domain has a mean in the subspace and may be
     predicted, though nothing ties it to the other domain. Large classes have more
     weight in the projection, but not in the labels. Two halves of a source, given as
-    two sources, are two domains with a regulariser each, which changes 2 % of the
-    labels of the embedded digits.
+    two sources, are two domains with a regulariser each, which may change labels.
 
     References
     ----------
@@ -270,7 +269,7 @@ class CDSPP(CDSPPSup):
     The source's Gram matrix and class sums are computed once; each iteration costs one
     symmetric product of the target rows in use and one Cholesky factor per domain. A
     class in only one domain is treated as in `CDSPPSup`; two halves of a source, given
-    as two sources, change 3 % of the labels of the embedded digits.
+    as two sources, may change labels, as there.
 
     Examples
     --------

@@ -250,10 +250,9 @@ class SHFA(HFA):
     predicted, which are never seen here. The search for the most violated labelling
     uses single coordinates of a root of the kernel, not the norm of the objective. The
     tolerance of LIBSVM matters: the exact solver labels a few rows in a hundred
-    differently. LIBSVM starts at the first rows, so that reordering the rows changes
-    3 % of the labels of the embedded digits, but none with ``solver="exact"``; the
-    given order is the authors'. A class in only one domain is treated as in `HFA`, and
-    `prior` has the class shares.
+    differently. LIBSVM starts at the first rows, so that reordering the rows may change
+    labels, but none with ``solver="exact"``; the given order is the authors'. A class
+    in only one domain is treated as in `HFA`, and `prior` has the class shares.
     """
 
     _parameter_constraints = {

@@ -161,9 +161,9 @@ class SSAN(NetworkClassifier):
     needs their labels; here the last iteration counts. In the published code, domains
     of equal width share one encoder; here each has its own. `fit` raises `MethodFailed`
     for a class in only one domain. Each row counts once in the cross entropies and each
-    class once in the means, whatever the class sizes. Reordering the rows changes 14 %
-    of the labels of the embedded digits by rounding, renaming the classes, which draws
-    other weights, 15 %, and another seed 13 %.
+    class once in the means, whatever the class sizes. Reordering the rows may
+    change many labels by rounding; renaming the classes and another seed draw other
+    weights.
 
     References
     ----------
@@ -247,8 +247,8 @@ class STN(NetworkClassifier):
     correction, and soft labels weigh at most ``(T - 1) / T``. `fit` raises
     `MethodFailed` for a class in only one domain. Each row counts once in the cross
     entropy and each class once in the means, whatever the class sizes. Reordering the
-    rows changes 0.3 % of the labels of the embedded digits by rounding, renaming the
-    classes, which draws other weights, 4 %, and another seed 3 %.
+    rows may change labels by rounding; renaming the classes and another seed draw other
+    weights.
 
     References
     ----------
@@ -322,8 +322,7 @@ class JMEA(STN):
     CIFAR-100. Its `start` is 100, but 150 for SURF to DeCAF. It does not scale rows,
     which here have unit length. Its data are not available, so tests only compare the
     loss with a naive implementation. A class in only one domain is refused as by `STN`.
-    Reordering the rows changes 0.7 % of the labels of the embedded digits by rounding,
-    renaming the classes, which draws other weights, 7 %, and another seed 4 %.
+    Reordering the rows and renaming the classes may change labels, as there.
 
     References
     ----------
@@ -389,9 +388,8 @@ class NNT(base.ConfidentClassifier):
     of DSLR and Webcam), with probabilities within 0.001 and losses within 0.002 %. Its
     splits are not available, so accuracies printed in the paper cannot be compared. A
     class in only one domain is predicted if that is the target, never if it is the
-    source, which is not used. Reordering the rows changes 0.1 % of the labels of the
-    embedded digits by rounding, renaming the classes, which draws other weights, 0.3 %,
-    and another seed 0.4 %.
+    source, which is not used. Reordering the rows may change a few labels by rounding;
+    renaming the classes and another seed draw other weights.
 
     References
     ----------

@@ -110,8 +110,8 @@ class KPGRL(base.ConfidentClassifier):
     domains, which suits a plan between uniform masses. If class shares differ, the plan
     must move rows across classes. A class in only one domain is moved as well: a class
     of the source may be predicted for rows of others, and a class of the target loses
-    most of its rows to them. Renaming the classes changes 0.5 % of the labels of the
-    embedded digits, because tied votes go to the first class, as in the authors' SVC.
+    most of its rows to them. Renaming the classes may change labels, because tied votes
+    go to the first class, as in the authors' SVC.
 
     Defaults are those of the released code for different features, except that its
     `max_iter` is 10000 and its rows are not scaled. Its machine is nearly linear,
@@ -218,8 +218,7 @@ class KPGRLGW(KPGRL):
     released code, whose line search omits `alpha` and the guide; here a step ends at
     the minimum of the objective. As for `KPGRL`, no printed results can be compared,
     and a class in only one domain, or with another share, is moved across classes.
-    Renaming the classes changes 0.3 % of the labels of the embedded digits by ties, and
-    reordering the rows 0.1 % by rounding.
+    Renaming the classes may change labels by ties, and reordering the rows by rounding.
     """
 
     _parameter_constraints = {
