@@ -47,11 +47,6 @@ class ClassMeans(HeterogeneousClassifier):
     array([0, 1, 1])
     """
 
-    identifier = "class-means"
-    display_name = "class means"
-    supervised = True
-    uses_source = False
-
     def _fit_problem(self, problem: Problem) -> list[Iteration]:
         X, codes = row_normalise(problem.X_labelled), problem.y_labelled
         self._present = np.unique(codes)
