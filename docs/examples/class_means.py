@@ -30,8 +30,8 @@ class ClassMeans(HeterogeneousClassifier):
 
     Notes
     -----
-    Cost O(n C d) for n target rows of d features and C classes. A class of one domain
-    only is predicted if it is the target's, never if it is the source's.
+    Cost O(n C d) for n target rows of d features and C classes. A class in only
+    one domain is predicted if that is the target, never if it is the source.
 
     References
     ----------
