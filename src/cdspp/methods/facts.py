@@ -33,7 +33,15 @@ ATTRIBUTES = (
 
 @dataclass(frozen=True)
 class Facts:
-    """One method, as its file describes it; the key ``class`` is `class_name` here."""
+    """One method, as its file describes it; the key ``class`` is `class_name` here.
+
+    `tests` has what the contract tests need where the defaults do not suit the method:
+    the options `quick` (a fit of milliseconds), `one_fit` (as quick as possible),
+    `able` and `enough` (they learn clear classes), values `out_of_range` by option,
+    `refuses` (edge cases by the error's text), `problems` (spreads, shapes and
+    tolerances for `depends_on`), `shown` (a problem where a class of the source only is
+    predicted), `few_axes` and `iterations`.
+    """
 
     identifier: str  #: Name in studies and commands: the heading of the entry.
     module: str  #: Module of the class: the place of the file.
@@ -67,7 +75,7 @@ class Facts:
     #: What it fails to learn, by the reason: of clear classes, classes of one domain,
     #: no unlabelled rows (test_learning.py).
     cannot_learn: Mapping[str, list[str]] = field(default_factory=dict)
-    #: Options and problems for the contract tests: see ``tests/methods``.
+    #: Options and problems for the contract tests.
     tests: Mapping[str, Any] = field(default_factory=dict)
 
     @property
