@@ -7,7 +7,7 @@ from importlib import import_module
 from pathlib import Path
 
 from cdspp import __version__
-from cdspp.methods.facts import read_facts
+from cdspp.methods.descriptions import read_descriptions
 
 docs = Path(__file__).parent
 sys.path[:0] = [str(docs / "extensions"), str(docs.parent)]
@@ -46,7 +46,7 @@ napoleon_use_rtype = False
 
 myst_heading_anchors = 3
 myst_enable_extensions = ["colon_fence", "substitution"]
-known = read_facts().values()
+known = read_descriptions().values()
 myst_substitutions = {
     "methods": len(known),
     "alone": sum(not method.uses_source for method in known),

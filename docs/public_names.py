@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from cdspp.methods.facts import read_facts
+from cdspp.methods.descriptions import read_descriptions
 
 __all__ = ["with_methods"]
 
@@ -16,7 +16,7 @@ def with_methods(stub: str) -> str:
     """Return a stub that imports every method; `ruff` sorts the lines."""
     lines = [
         f"from {each.module} import {each.class_name} as {each.class_name}\n"
-        for each in read_facts().values()
+        for each in read_descriptions().values()
         if not re.search(rf"\b{each.class_name} as ", stub)
     ]
     head, version, rest = stub.partition("\n__version__")

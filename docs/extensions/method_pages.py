@@ -1,4 +1,4 @@
-"""A page a method, an overview and tables of cost, from classes and their facts."""
+"""A page a method, an overview and tables of cost, from the classes."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from cdspp.methods import available, method_class, needs
 from cdspp.methods.base import ConfidentClassifier, HeterogeneousClassifier
 from cdspp.methods.bridge import PAIRS, SHARED
 from cdspp.methods.cost import fit_cost
-from cdspp.methods.facts import Facts, read_facts
+from cdspp.methods.descriptions import Description, read_descriptions
 from cdspp.methods.networks.networks import NetworkClassifier
 from cdspp.methods.shared.common_subspace import CommonSpaceMethod, SubspaceMethod
 
@@ -81,19 +81,19 @@ def pages(root: Path) -> Iterator[tuple[str, str]]:
 
 
 def lists() -> dict[str, str]:
-    """Return lists of methods that have a fact in common, for the text of pages."""
-    conditions: dict[str, Callable[[Facts], bool]] = {
+    """Return lists of methods that share a property, for the text of pages."""
+    conditions: dict[str, Callable[[Description], bool]] = {
         "accept_sparse": lambda each: each.accepts_sparse,
         "keep_rows": lambda each: each.keeps_rows,
         "transductive": lambda each: each.transductive,
     }
     return {
-        key: _linked([each for each in read_facts().values() if condition(each)])
+        key: _linked([each for each in read_descriptions().values() if condition(each)])
         for key, condition in conditions.items()
     }
 
 
-def _linked(methods: list[Facts]) -> str:
+def _linked(methods: list[Description]) -> str:
     links = [
         f"[{each.display_name}](/generated/methods/{each.identifier}.rst)"
         for each in methods

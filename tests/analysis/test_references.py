@@ -15,7 +15,7 @@ from cdspp.analysis.fit_records import (
 from cdspp.core.errors import DataError
 from cdspp.datasets.catalogue import load_catalogue
 from cdspp.methods import available, method_class
-from cdspp.methods.facts import cites_of
+from cdspp.methods.descriptions import cites_of
 from cdspp.study.stale import read_digests
 
 RESOURCES = Path(__file__).parents[2] / "resources"
@@ -44,7 +44,7 @@ def test_every_data_set_names_a_publication(name: str) -> None:
 
 @pytest.mark.parametrize("name", available())
 def test_every_method_cites_the_publications_of_its_docstring(name: str) -> None:
-    assert cites_of(name), f"add `cites` to the facts of {name}"
+    assert cites_of(name), f"add `cites` to the description of {name}"
     assert {*cites_of(name)} == cited_keys(TEXTS[name], ENTRIES)
 
 

@@ -22,9 +22,9 @@ import cdspp.methods
 cdspp.methods.available()
 assert not {"cdspp.methods.cdspp.cdspp", "cdspp.methods.svm_t"} & set(sys.modules)
 """
-FACTS = """
+DESCRIPTIONS = """
 from cdspp.methods import available, needs
-from cdspp.methods.facts import looks
+from cdspp.methods.descriptions import looks
 looks(), [needs(name) for name in available()]
 """
 DATA_SETS = """
@@ -52,7 +52,7 @@ LIGHT: dict[str, set[str]] = {
     METHODS: HEAVY,
     LISTED_METHODS: HEAVY,
     "import cdspp.stages.data, cdspp.stages.fit": HEAVY | READERS,
-    FACTS: {*HEAVY, *READERS, *STUDY_PACKAGES, "sklearn", "numpy"},
+    DESCRIPTIONS: {*HEAVY, *READERS, *STUDY_PACKAGES, "sklearn", "numpy"},
     DATA_SETS: {*HEAVY, *READERS, "sklearn"},
     EXTRACTORS: {*HEAVY, *READERS, "sklearn"},
     SMALL_JOBS: {*HEAVY, *READERS, "sklearn", "scipy"},

@@ -18,7 +18,7 @@ from cdspp import SourceDomain, make, save_model
 from cdspp.__main__ import main
 from cdspp.core.files import read_parts
 from cdspp.methods import available, method_class, option_defaults
-from cdspp.methods.facts import read_facts
+from cdspp.methods.descriptions import read_descriptions
 
 PAGE = Path(__file__).parents[2] / "docs/guide/two-tables.md"
 FILES = {
@@ -179,5 +179,5 @@ def rows_in_model(name: str, folder: Path) -> bool:
 )
 def test_the_methods_that_keep_rows_are_declared(name: str, tmp_path: Path) -> None:
     assert "Models of {{keep_rows}} keep rows" in " ".join(PAGE.read_text().split())
-    named = read_facts()[name].keeps_rows
+    named = read_descriptions()[name].keeps_rows
     assert rows_in_model(name, tmp_path) == named, f"keeps_rows of {name}"

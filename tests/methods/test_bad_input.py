@@ -14,9 +14,9 @@ import pytest
 from support.every_case import check_all
 from support.quick_methods import (
     FORMS,
+    description_of,
     every_form,
     every_method,
-    facts_of,
     numbers_of,
     quick,
     reason,
@@ -37,7 +37,7 @@ from cdspp.core.errors import MethodFailed
 from cdspp.methods.problem import scale_domains
 
 # Cases that methods refuse as they refuse an incomplete domain; other reasons, and the
-# cases of each, are among the tests in the facts of a method, under `refuses`.
+# cases of each, are in the description of a method, under `tests.refuses`.
 NO_SOURCE, NO_LABEL = "class 3 .*source row", "class 3 .*labelled.*row"
 INCOMPLETE = {
     "a class without a label": NO_LABEL,
@@ -149,10 +149,11 @@ def refusal(form: str, case: str) -> str | None:
     if form in RAW:
         overflows = {"huge target values": "overflow", "huge values": "large values"}
         return {"nearly equal huge rows": "overflow", **overflows}.get(case)
-    facts = facts_of(form)
-    if facts.class_of_source_only == "refused" and case in INCOMPLETE:
+    description = description_of(form)
+    if description.class_of_source_only == "refused" and case in INCOMPLETE:
         return INCOMPLETE[case]
-    return None if form in FORMS else reason(facts.tests.get("refuses", {}), case)
+    refuses = {} if form in FORMS else description.tests.get("refuses", {})
+    return reason(refuses, case)
 
 
 @every_form
@@ -174,7 +175,7 @@ def check_edge(form: str, case: str) -> None:
     problem.fit(model)
     kept = problem.labelled
     np.testing.assert_array_equal(model.transduction_[kept], problem.y[kept])
-    reads_labels = "labels" in facts_of(form).reads_of_source
+    reads_labels = "labels" in description_of(form).reads_of_source
     known = model.classes_ if reads_labels else problem.y[kept]
     assert set(model.transduction_) <= set(known)
     assert all(np.isfinite(numbers).all() for numbers in numbers_of(model))

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support.quick_methods import every_method, facts_of, options_for, quick
+from support.quick_methods import description_of, every_method, options_for, quick
 from support.toy_problem import ToyProblem, some_rows, some_source, toy_problem
 
 from cdspp.core.errors import MethodFailed
@@ -17,7 +17,7 @@ from cdspp.methods import available, method_class
 REFUSED, NEVER, MAY = "refused", "never", "may be predicted"
 LEARNED, LOST = "learned", "lost"
 # Where a class without a labelled target row is predicted after all; the tests of the
-# facts of a method may have another place under the key `shown`.
+# description of a method may have another place under the key `shown`.
 THREE_CLASSES: dict[str, Any] = {"n_classes": 3, "unlabelled_per_class": 8}
 USUAL = {"code": 2, "spread": 0.6, "seed": 1}
 WIDE = {"d_source": 60, "d_target": 40, "unlabelled_per_class": 15}
@@ -26,7 +26,7 @@ WIDE = {"d_source": 60, "d_target": 40, "unlabelled_per_class": 15}
 @cache
 def clear(name: str) -> ToyProblem:
     """Return a problem with clear classes; where components have no use, few axes."""
-    shape = {} if facts_of(name).tests.get("few_axes") else WIDE
+    shape = {} if description_of(name).tests.get("few_axes") else WIDE
     return toy_problem(spread=0.3, source_per_class=20, **shape)
 
 
@@ -47,7 +47,7 @@ def test_a_class_of_the_source_only(name: str) -> None:
     whole = toy_problem(spread=where["spread"], seed=where["seed"], **sizes)
     code, options = where["code"], where.get("options", {})
     problem = some_rows(whole, ~(whole.labelled & (whole.truth == code)))
-    treatment = facts_of(name).class_of_source_only
+    treatment = description_of(name).class_of_source_only
     if treatment == REFUSED:
         with pytest.raises(MethodFailed, match=f"class {code} has no labelled target"):
             labels(name, problem)
@@ -61,7 +61,7 @@ def test_a_class_of_the_source_only(name: str) -> None:
 def test_a_class_of_the_target_only(name: str) -> None:
     whole, code = clear(name), 1
     problem = some_source(whole, whole.source.y != code)
-    treatment = facts_of(name).class_of_target_only
+    treatment = description_of(name).class_of_target_only
     if treatment == REFUSED:
         with pytest.raises(MethodFailed, match=f"class {code} has no source row"):
             labels(name, problem)
@@ -78,7 +78,7 @@ def test_ten_times_as_many_source_rows_of_one_class(name: str) -> None:
     problem = some_source(whole, kept)
     share = np.mean(labels(name, problem) == 0)
     assert np.bincount(problem.source.y).tolist() == [20, 2, 2, 2]
-    assert (share >= 0.3) == facts_of(name).favours_large_class
+    assert (share >= 0.3) == description_of(name).favours_large_class
 
 
 def sentence(name: str) -> str:
@@ -97,9 +97,9 @@ def test_the_page_says_so(name: str) -> None:
         by_class[word] for word in re.findall(r"`(\w+)`", said) if word in by_class
     ]
     if named:
-        other = facts_of(named[0]).class_of_source_only
-        assert facts_of(name).class_of_source_only == other
+        other = description_of(named[0]).class_of_source_only
+        assert description_of(name).class_of_source_only == other
         sentence(named[0])
     else:
         word = {REFUSED: "MethodFailed", NEVER: "never", MAY: "may be predicted"}
-        assert word[facts_of(name).class_of_source_only] in said
+        assert word[description_of(name).class_of_source_only] in said

@@ -24,7 +24,7 @@ from support.toy_problem import (
 )
 
 from cdspp.methods import available
-from cdspp.methods.facts import read_facts
+from cdspp.methods.descriptions import read_descriptions
 
 
 class Changed(NamedTuple):
@@ -117,27 +117,32 @@ NOT_OF_FORMS: Mapping[str, Mapping[str, str]] = {
 
 def dependence(name: str) -> Mapping[str, str]:
     """Return the changes that affect the labels of a method, with the reason."""
-    reasons = read_facts()[name].depends_on.items()
+    reasons = read_descriptions()[name].depends_on.items()
     return {kind: why for why, kinds in reasons for kind in kinds}
 
 
 def promises_of(name: str) -> Iterator[Promise]:
-    """Yield what a method promises, with the problems that its facts have for it."""
+    """Yield what a method promises, with the problems of its description."""
     kept = KINDS - dependence(name).keys()
-    for problem in read_facts()[name].tests.get("problems", [{}]):
+    for problem in read_descriptions()[name].tests.get("problems", [{}]):
         changes = {*problem.get("changes", kept)}
         others = {key: value for key, value in problem.items() if key != "changes"}
         if kinds := kept & changes:
             yield Promise(name, kinds, **others)
 
 
-PROMISES = [*(each for name in read_facts() for each in promises_of(name)), *OF_FORMS]
+PROMISES = [
+    *(each for name in read_descriptions() for each in promises_of(name)),
+    *OF_FORMS,
+]
 
 
 @pytest.mark.parametrize("form", [*available(), *FORMS])
 def test_every_method_promises_or_says_why_not(form: str) -> None:
     promised = [kind for row in PROMISES if row.form == form for kind in row.kinds]
-    excused = dependence(form) if form in read_facts() else NOT_OF_FORMS.get(form, {})
+    excused = (
+        dependence(form) if form in read_descriptions() else NOT_OF_FORMS.get(form, {})
+    )
     assert sorted([*promised, *excused]) == sorted(KINDS)
 
 

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from support.every_case import check_all
 from support.quick_methods import (
+    description_of,
     every_form,
-    facts_of,
     method_of,
     numbers_of,
     options_for,
@@ -29,7 +29,7 @@ from support.toy_problem import (
 
 from cdspp.methods import available, option_defaults
 
-# What the facts of a method may list under `cannot_learn`.
+# What the description of a method may list under `cannot_learn`.
 CLEAR, ONE_DOMAIN = "clear classes", "classes of one domain"
 NO_UNLABELLED = "no unlabelled rows"
 # With one label per class the score of each held-out row has the wrong sign.
@@ -52,7 +52,7 @@ def fitted(form: str, problem: ToyProblem, topic: str, **also: Any) -> Any:
 
     It has enough iterations or little enough regularisation to tell the classes apart.
     """
-    if why := reason(facts_of(form).cannot_learn, topic):
+    if why := reason(description_of(form).cannot_learn, topic):
         pytest.skip(why)
     return problem.fit(quick(form, **options_for(form, "able"), **also))
 
@@ -83,7 +83,7 @@ def test_one_label_a_class_is_enough(form: str) -> None:
 
 @every_form
 def test_a_class_that_the_source_lacks_is_recognised(form: str) -> None:
-    if facts_of(form).class_of_target_only == "refused":
+    if description_of(form).class_of_target_only == "refused":
         pytest.skip("it refuses an incomplete domain")
 
     def check(case: tuple[int, float]) -> None:
@@ -98,7 +98,7 @@ def test_a_class_that_the_source_lacks_is_recognised(form: str) -> None:
 
 @every_form
 def test_classes_are_recognised_beside_one_that_the_target_lacks(form: str) -> None:
-    if facts_of(form).class_of_source_only == "refused":
+    if description_of(form).class_of_source_only == "refused":
         pytest.skip("it refuses an incomplete domain")
 
     def check(code: int) -> None:
@@ -108,7 +108,7 @@ def test_classes_are_recognised_beside_one_that_the_target_lacks(form: str) -> N
         assert model.classes_.tolist() == [0, 1, 2, 3]
         right = model.transduction_ == partial.truth
         assert right[partial.truth != code].mean() > 0.9
-        if facts_of(form).class_of_source_only == "never":
+        if description_of(form).class_of_source_only == "never":
             assert code not in model.transduction_
 
     check_all((1, 3), check)
@@ -123,7 +123,7 @@ def test_without_unlabelled_rows_a_method_learns_for_later(form: str) -> None:
         model = fitted(form, known, NO_UNLABELLED, **options)
         assert {len(entry.prediction) for entry in model.history_} == {0}
         # More where iterations change more than the labels of unlabelled rows.
-        assert len(model.history_) == facts_of(form).tests.get("iterations", 1)
+        assert len(model.history_) == description_of(form).tests.get("iterations", 1)
         np.testing.assert_array_equal(model.transduction_, known.y)
         if not model.transductive:
             np.testing.assert_array_equal(model.predict(problem.X), problem.truth)
@@ -133,7 +133,7 @@ def test_without_unlabelled_rows_a_method_learns_for_later(form: str) -> None:
 def test_the_source_is_looked_at_as_declared(form: str) -> None:
     problem = toy_problem(spread=1.0, unlabelled_per_class=40)
     drawn = np.random.default_rng(1).standard_normal(problem.source.X.shape)
-    reads = facts_of(form).reads_of_source
+    reads = description_of(form).reads_of_source
     changes: Mapping[str, Any] = {
         "rows": {"X_source": drawn},
         "labels": {"y_source": np.roll(problem.source.y, 5)},

@@ -15,8 +15,8 @@ from cdspp.methods import available, make, method_class, option_defaults
 Values = Mapping[str, list[Any]]
 
 # The nearest value out of range on each side, or one of another type. The tests in the
-# facts of a method have values for other options, and for options that have another
-# range there, under `out_of_range`.
+# description of a method has values for other options, and for options of another range
+# there, under `out_of_range`.
 OUT_OF_RANGE: Values = {
     "C": [0.0],
     "C_source": [0.0, -1.0],

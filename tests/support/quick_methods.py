@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from cdspp.methods import available, make, option_defaults
-from cdspp.methods.facts import Facts, read_facts
+from cdspp.methods.descriptions import Description, read_descriptions
 
 # Options that select another code path of a method, by identifier and path.
 FORMS: Mapping[str, Mapping[str, Any]] = {
@@ -29,14 +29,14 @@ def method_of(form: str) -> str:
     return form.split()[0]
 
 
-def facts_of(form: str) -> Facts:
-    """Return the facts of the method of a form."""
-    return read_facts()[method_of(form)]
+def description_of(form: str) -> Description:
+    """Return the description of the method of a form."""
+    return read_descriptions()[method_of(form)]
 
 
 def options_for(form: str, test: str) -> Mapping[str, Any]:
-    """Return the options that the facts of a method have for a test."""
-    options: Mapping[str, Any] = facts_of(form).tests.get(test, {})
+    """Return the options that the description of a method has for a test."""
+    options: Mapping[str, Any] = description_of(form).tests.get(test, {})
     return options
 
 

@@ -7,7 +7,7 @@ from dataclasses import asdict
 from functools import cache, partial
 
 from cdspp.core.provenance import ids_digest
-from cdspp.methods.facts import looks
+from cdspp.methods.descriptions import looks
 from cdspp.report.registry import FIGURE, item_jobs
 from cdspp.study.files import FIGURE_FORMS, TABLE_FORMS, item_inputs
 

@@ -19,7 +19,7 @@ from cdspp.core.names import FitKey, PathLike, fit_key
 from cdspp.core.provenance import USAGE, numeric_versions
 from cdspp.core.version import VERSION
 from cdspp.core.wording import counted
-from cdspp.methods.facts import cites_of
+from cdspp.methods.descriptions import cites_of
 from cdspp.stages.formats import read_fit_record
 from cdspp.study.model import Config
 from cdspp.study.stale import read_digests

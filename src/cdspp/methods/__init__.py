@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from cdspp.core import discovery
-from cdspp.methods.facts import Facts, read_facts
+from cdspp.methods.descriptions import Description, read_descriptions
 
 if TYPE_CHECKING:
     from cdspp.methods.base import HeterogeneousClassifier
@@ -60,12 +60,12 @@ def available() -> tuple[str, ...]:
     >>> "cdspp" in available()
     True
     """
-    return tuple(sorted({*read_facts(), *_external()}))
+    return tuple(sorted({*read_descriptions(), *_external()}))
 
 
 def estimators() -> Mapping[str, str]:
     """Return the identifier of each method by the name of its class."""
-    return {each.class_name: name for name, each in read_facts().items()}
+    return {each.class_name: name for name, each in read_descriptions().items()}
 
 
 def method_class(name: str) -> type[HeterogeneousClassifier]:
@@ -75,7 +75,7 @@ def method_class(name: str) -> type[HeterogeneousClassifier]:
     """
     if name in _registered:
         return _registered[name]
-    if built_in := read_facts().get(name):
+    if built_in := read_descriptions().get(name):
         loaded: Any = importlib.import_module(built_in.module)
         found: type[HeterogeneousClassifier] = getattr(loaded, built_in.class_name)
         return found
@@ -86,12 +86,12 @@ def method_class(name: str) -> type[HeterogeneousClassifier]:
         fields = dict(external.get(name, {"place": name}))
         fields["preprocessing"] = tuple(fields.get("preprocessing", ()))
         return wrap_class(name, ExternalMethod(**fields))
-    raise discovery.unknown_name("method", name, read_facts())
+    raise discovery.unknown_name("method", name, read_descriptions())
 
 
 def needs(name: str) -> tuple[str, ...]:
     """Return what a fit of the method `name` needs: labels, bridges, packages."""
-    found = _facts_or_class(name)
+    found = _description_or_class(name)
     requirements = ["labels" if found.uses_source else "target labels"]
     if found.needs_bridge:
         requirements += [part.replace("_", " ") for part in sorted(found.bridges)]
@@ -99,18 +99,18 @@ def needs(name: str) -> tuple[str, ...]:
     return (*requirements, *(package for package, flag in packages.items() if flag))
 
 
-def _facts_or_class(name: str) -> Facts | type[HeterogeneousClassifier]:
+def _description_or_class(name: str) -> Description | type[HeterogeneousClassifier]:
     """Return what has the attributes of a method; a built-in one is not imported."""
-    built_in = None if name in _registered else read_facts().get(name)
+    built_in = None if name in _registered else read_descriptions().get(name)
     return built_in or method_class(name)
 
 
 def identity(name: str) -> str:
     """Return text that, with its code, identifies how a method fits.
 
-    These are the facts of a built-in method that affect fits, or an external class.
+    That is the part of its description that affects fits, or an external class.
     """
-    built_in = read_facts().get(name)
+    built_in = read_descriptions().get(name)
     return built_in.fit_text if built_in else external_identity(name)
 
 

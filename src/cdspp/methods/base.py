@@ -20,7 +20,7 @@ from cdspp.core.labels import UNLABELLED
 from cdspp.core.linalg import Float, Int
 from cdspp.methods.bridge import Bridge, read_bridge, row_keys
 from cdspp.methods.cost import warn_of_cost
-from cdspp.methods.facts import ATTRIBUTES, facts_of_class
+from cdspp.methods.descriptions import ATTRIBUTES, description_of_class
 from cdspp.methods.labels import (
     check_classes,
     compare_classes,
@@ -92,8 +92,8 @@ class HeterogeneousClassifier(ClassifierMixin, BaseEstimator):
     """Base class of all methods: validation, label codes, transduction, prediction.
 
     A subclass has `_fit_problem` and `_predict_codes`, and only sees class codes. Its
-    facts, such as `identifier` and `display_name`, are in a file beside its module
-    (`cdspp.methods.facts`), or in its body if it is no built-in method. Unless its page
+    description, with `identifier` and `display_name`, is in a file beside its module
+    (`Description`), or in its body if it is no built-in method. Unless its page
     says otherwise, its labels depend neither on the order of the rows nor on the names
     of the classes.
 
@@ -115,7 +115,7 @@ class HeterogeneousClassifier(ClassifierMixin, BaseEstimator):
         `fit` then issues a `cdspp.core.errors.CollapseWarning`.
     """
 
-    # `cdspp.methods.facts.Facts` describes each.
+    # `cdspp.methods.descriptions.Description` describes each.
     identifier: ClassVar[str]
     display_name: ClassVar[str]
     supervised: ClassVar[bool] = False
@@ -142,12 +142,12 @@ class HeterogeneousClassifier(ClassifierMixin, BaseEstimator):
     n_iter_: int
 
     def __init_subclass__(cls, **options: Any) -> None:
-        """Set the facts of a built-in method, and sort the choices of its options.
+        """Describe a built-in method, and sort the choices of its options.
 
         The order of a set differs from run to run.
         """
         super().__init_subclass__(**options)
-        if found := facts_of_class(cls):
+        if found := description_of_class(cls):
             for name in ATTRIBUTES:
                 if name not in vars(cls):  # a variant with options has its own names
                     setattr(cls, name, getattr(found, name))

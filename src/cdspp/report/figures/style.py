@@ -31,7 +31,7 @@ from cdspp.core.files import atomic
 from cdspp.core.names import AVERAGE, PathLike, Paths, several_sources
 from cdspp.core.wording import escape_invisible, split_name, task_title
 from cdspp.core.yaml_files import read_yaml
-from cdspp.methods.facts import looks
+from cdspp.methods.descriptions import looks
 from cdspp.study.plan import Row
 
 INK = "#22262b"

@@ -1,4 +1,4 @@
-"""The facts of the methods: every class has them, once, and with known values."""
+"""Descriptions of methods: each class has one, nothing twice, with known values."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from support.quick_methods import every_method
 
 import cdspp.methods
 from cdspp.core.errors import ConfigError
-from cdspp.methods import base, facts, identity, method_class
+from cdspp.methods import base, descriptions, identity, method_class
 
 FOLDER = Path(cdspp.methods.__file__).parent
-FACTS = facts.read_facts()
+DESCRIPTIONS = descriptions.read_descriptions()
 CHANGES = {"order", "names", "rotation", "lengths", "scale", "extremes", "padding"}
 TOPICS = {"clear classes", "classes of one domain", "no unlabelled rows"}
 OF_TESTS = {
@@ -43,21 +43,22 @@ def test_every_class_that_is_no_base_of_others_has_facts() -> None:
     for cls in classes():
         file = f"{cls.__module__.replace('.', '/')}.toml"
         is_base = bool(cls.__subclasses__())
-        assert facts.facts_of_class(cls) or is_base, f"add {cls.__name__} to {file}"
+        found = descriptions.description_of_class(cls)
+        assert found or is_base, f"add {cls.__name__} to {file}"
 
 
 def test_no_class_has_a_fact_in_its_body() -> None:
-    names = "|".join(facts.ATTRIBUTES)
+    names = "|".join(descriptions.ATTRIBUTES)
     for path in FOLDER.rglob("*.py"):
-        if path.name not in {"base.py", "external.py", "facts.py"}:
+        if path.name not in {"base.py", "external.py", "descriptions.py"}:
             found = re.findall(rf"^    ({names})\b.* = ", path.read_text(), re.M)
             assert found == [], f"move these from {path} to {path.stem}.toml"
 
 
 @every_method
 def test_a_class_has_its_facts_and_values_are_known(name: str) -> None:
-    found, cls = FACTS[name], method_class(name)
-    for key in facts.ATTRIBUTES:
+    found, cls = DESCRIPTIONS[name], method_class(name)
+    for key in descriptions.ATTRIBUTES:
         assert getattr(cls, key) == getattr(found, key)
     assert found.transductive == issubclass(cls, base.TransductiveClassifier)
     assert found.reads_of_source in {"nothing", "rows", "rows and labels"}
@@ -74,16 +75,18 @@ def test_a_class_has_its_facts_and_values_are_known(name: str) -> None:
 
 
 def test_only_facts_that_affect_fits_identify_a_method() -> None:
-    one = FACTS["cdspp"]
+    one = DESCRIPTIONS["cdspp"]
     assert identity("cdspp") == one.fit_text
-    changes: dict[str, Any] = {each.name: "other" for each in fields(facts.Facts)}
+    changes: dict[str, Any] = {
+        each.name: "other" for each in fields(descriptions.Description)
+    }
     changes |= {"bridges": frozenset({"paired_rows"}), "reads_of_source": "nothing"}
     affecting = {
         key
         for key, value in changes.items()
         if replace(one, **{key: value}).fit_text != one.fit_text
     }
-    assert affecting == {*facts.OF_FITS, "reads_of_source"} - {"uses_source"}
+    assert affecting == {*descriptions.OF_FITS, "reads_of_source"} - {"uses_source"}
 
 
 def test_a_variant_and_a_class_of_a_user_have_their_own_facts() -> None:
@@ -110,6 +113,6 @@ def test_a_fault_in_a_file_is_named(
 ) -> None:
     (tmp_path / "one.toml").write_text(text)
     (tmp_path / "a.toml").write_text('[svm-t]\nclass = "B"\ndisplay_name = "B"')
-    monkeypatch.setattr(facts, "__file__", str(tmp_path / "facts.py"))
+    monkeypatch.setattr(descriptions, "__file__", str(tmp_path / "descriptions.py"))
     with pytest.raises(ConfigError, match=message):
-        facts.read_facts.__wrapped__()
+        descriptions.read_descriptions.__wrapped__()

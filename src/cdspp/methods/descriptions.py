@@ -1,7 +1,7 @@
-"""Facts of the methods: one entry each in a TOML file beside the module of its class.
+"""Descriptions of the methods: entries in a TOML file beside the module of the class.
 
 Reading them imports neither the classes nor NumPy. `HeterogeneousClassifier` gives each
-class the facts that are attributes of methods, so that no class repeats them.
+class the keys that are attributes of methods, so that no class repeats them.
 """
 
 from __future__ import annotations
@@ -17,14 +17,21 @@ from typing import Any
 from cdspp.core.discovery import check_options
 from cdspp.core.errors import ConfigError
 
-__all__ = ["ATTRIBUTES", "Facts", "cites_of", "facts_of_class", "looks", "read_facts"]
+__all__ = [
+    "ATTRIBUTES",
+    "Description",
+    "cites_of",
+    "description_of_class",
+    "looks",
+    "read_descriptions",
+]
 
-# Facts that affect a fit, and are therefore part of its recipe.
+# Keys that affect a fit, and are therefore part of its recipe.
 OF_FITS = (
     *("accepts_sparse", "bridges", "centres_rows", "needs_torch"),
     *("several_sources", "supervised", "transductive", "uses_source"),
 )
-# Facts that are attributes of the class; external classes have them in their body.
+# Keys that are attributes of the class; external classes have them in their body.
 ATTRIBUTES = (
     *("identifier", "display_name", "in_compare", "without_source_of"),
     *("needs_bridge", "needs_pot", *OF_FITS),
@@ -32,7 +39,7 @@ ATTRIBUTES = (
 
 
 @dataclass(frozen=True)
-class Facts:
+class Description:
     """One method, as its file describes it; the key ``class`` is `class_name` here.
 
     `tests` has what the contract tests need where the defaults do not suit the method:
@@ -85,18 +92,18 @@ class Facts:
 
     @property
     def fit_text(self) -> str:
-        """The facts that affect a fit, as text for its recipe."""
+        """The keys that affect a fit, with their values, as text for its recipe."""
         values = {name: getattr(self, name) for name in OF_FITS}
         return json.dumps(values | {"bridges": sorted(self.bridges)})
 
 
 @cache
-def read_facts() -> Mapping[str, Facts]:
-    """Return the facts of each built-in method by identifier, sorted.
+def read_descriptions() -> Mapping[str, Description]:
+    """Return the description of each built-in method by identifier, sorted.
 
     ConfigError names an unknown key, and an identifier that two files have.
     """
-    found: dict[str, Facts] = {}
+    found: dict[str, Description] = {}
     folder = Path(__file__).parent
     for path in sorted(folder.rglob("*.toml")):
         place = path.relative_to(folder).with_suffix("").parts
@@ -111,8 +118,8 @@ def read_facts() -> Mapping[str, Facts]:
 
 def _read_entry(
     path: Path, identifier: str, module: str, entry: Mapping[str, Any]
-) -> Facts:
-    known = {each.name for each in fields(Facts)} - {"identifier", "module"}
+) -> Description:
+    known = {each.name for each in fields(Description)} - {"identifier", "module"}
     keys = [*(known - {"class_name"}), "class"]
     owner = f"{path}: the method {identifier}"
     check_options(owner, entry, sorted(keys))
@@ -121,28 +128,30 @@ def _read_entry(
     values = {key: value for key, value in entry.items() if key != "class"}
     values["bridges"] = frozenset(entry.get("bridges", ()))
     values["cites"] = tuple(entry.get("cites", ()))
-    return Facts(identifier, module, entry["class"], **values)
+    return Description(identifier, module, entry["class"], **values)
 
 
 def cites_of(name: str) -> tuple[str, ...]:
     """Return the keys of the publications of a method, none if it is external."""
-    return found.cites if (found := read_facts().get(name)) else ()
+    return found.cites if (found := read_descriptions().get(name)) else ()
 
 
 def looks() -> Mapping[str, tuple[str, str, bool]]:
     """Return colour, marker and fill of each method that has a colour, for figures."""
     return {
         name: (each.colour, each.marker, not each.supervised)
-        for name, each in read_facts().items()
+        for name, each in read_descriptions().items()
         if each.colour
     }
 
 
 @cache
-def _by_class() -> Mapping[tuple[str, str], Facts]:
-    return {(each.module, each.class_name): each for each in read_facts().values()}
+def _by_class() -> Mapping[tuple[str, str], Description]:
+    return {
+        (each.module, each.class_name): each for each in read_descriptions().values()
+    }
 
 
-def facts_of_class(cls: type) -> Facts | None:
-    """Return the facts of a class; None if it is no built-in method."""
+def description_of_class(cls: type) -> Description | None:
+    """Return the description of a class; None if it is no built-in method."""
     return _by_class().get((cls.__module__, cls.__name__))
