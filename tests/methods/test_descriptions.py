@@ -17,7 +17,13 @@ from support.quick_methods import every_method
 
 import cdspp.methods
 from cdspp.core.errors import ConfigError
-from cdspp.methods import base, descriptions, identity, method_class
+from cdspp.methods import (
+    base,
+    descriptions,
+    identity,
+    method_class,
+    register_method,
+)
 
 FOLDER = Path(cdspp.methods.__file__).parent
 DESCRIPTIONS = descriptions.read_descriptions()
@@ -97,6 +103,8 @@ def test_a_variant_and_a_class_of_a_user_have_their_own_facts() -> None:
     assert (Own.identifier, Own.in_compare) == ("own", False)
     assert (Own.display_name, Own.uses_source) == ("SVM_t", False)
     assert method_class("svm-t").identifier == "svm-t"
+    name = register_method(method_class("svm-t")(C=2.0))
+    assert method_class(name).identifier == name != "svm-t"
 
 
 @pytest.mark.parametrize(

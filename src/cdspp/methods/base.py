@@ -93,9 +93,9 @@ class HeterogeneousClassifier(ClassifierMixin, BaseEstimator):
 
     A subclass has `_fit_problem` and `_predict_codes`, and only sees class codes. Its
     description, with `identifier` and `display_name`, is in a file beside its module
-    (`Description`), or in its body if it is no built-in method. Unless its page
-    says otherwise, its labels depend neither on the order of the rows nor on the names
-    of the classes.
+    (``cdspp.methods.descriptions``), or in its body if it is no built-in method. Unless
+    its page says otherwise, its labels depend neither on the order of the rows nor on
+    the names of the classes.
 
     Attributes
     ----------
