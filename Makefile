@@ -41,6 +41,7 @@ lint: $(READY)
 	$(BIN)/python docs/check_words.py
 
 format: $(READY)
+	$(BIN)/python docs/public_names.py
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 	$(BIN)/snakefmt Snakefile workflow

@@ -6,8 +6,8 @@ import sys
 from importlib import import_module
 from pathlib import Path
 
-from cdspp import __version__, available
-from cdspp.methods import method_class
+from cdspp import __version__
+from cdspp.methods.descriptions import read_descriptions
 
 docs = Path(__file__).parent
 sys.path[:0] = [str(docs / "extensions"), str(docs.parent)]
@@ -46,11 +46,12 @@ napoleon_use_rtype = False
 
 myst_heading_anchors = 3
 myst_enable_extensions = ["colon_fence", "substitution"]
-known = [method_class(name) for name in available()]
+known = read_descriptions().values()
 myst_substitutions = {
     "methods": len(known),
     "alone": sum(not method.uses_source for method in known),
     "networks": sum(method.needs_torch for method in known),
+    **import_module("method_pages").lists(),
     "deviations": import_module("deviation_pages").summary(docs.parent),
     "version": __version__,
 }

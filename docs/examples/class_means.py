@@ -30,8 +30,8 @@ class ClassMeans(HeterogeneousClassifier):
 
     Notes
     -----
-    Cost O(n C d) for n target rows of d features and C classes. A class of one domain
-    only is predicted if it is the target's, never if it is the source's.
+    Cost O(n C d) for n target rows of d features and C classes. A class in only
+    one domain is predicted if that is the target, never if it is the source.
 
     References
     ----------
@@ -46,11 +46,6 @@ class ClassMeans(HeterogeneousClassifier):
     >>> model.transduction_
     array([0, 1, 1])
     """
-
-    identifier = "class-means"
-    display_name = "class means"
-    supervised = True
-    uses_source = False
 
     def _fit_problem(self, problem: Problem) -> list[Iteration]:
         X, codes = row_normalise(problem.X_labelled), problem.y_labelled

@@ -1,10 +1,10 @@
-"""A page a method, an overview and tables of cost, from the classes alone."""
+"""A page a method, an overview and tables of cost, from the classes."""
 
 from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from gallery_pages import examples
@@ -16,10 +16,11 @@ from cdspp.methods import available, method_class, needs
 from cdspp.methods.base import ConfidentClassifier, HeterogeneousClassifier
 from cdspp.methods.bridge import PAIRS, SHARED
 from cdspp.methods.cost import fit_cost
+from cdspp.methods.descriptions import Description, read_descriptions
 from cdspp.methods.networks.networks import NetworkClassifier
 from cdspp.methods.shared.common_subspace import CommonSpaceMethod, SubspaceMethod
 
-__all__ = ["pages"]
+__all__ = ["lists", "pages"]
 
 FORMULA = ".. math::"
 BRIDGES = {SHARED: "shared columns", PAIRS: "paired rows"}
@@ -69,6 +70,28 @@ def pages(root: Path) -> Iterator[tuple[str, str]]:
         yield f"methods/{name}.rst", _page(root, name)
     yield "methods/index.rst", _overview(names)
     yield "costs.txt", _costs(names)
+
+
+def lists() -> dict[str, str]:
+    """Return lists of methods that share a property, for the text of pages."""
+    conditions: dict[str, Callable[[Description], bool]] = {
+        "accept_sparse": lambda each: each.accepts_sparse,
+        "keep_rows": lambda each: each.keeps_rows,
+        "transductive": lambda each: each.transductive,
+    }
+    return {
+        key: _linked([each for each in read_descriptions().values() if condition(each)])
+        for key, condition in conditions.items()
+    }
+
+
+def _linked(methods: list[Description]) -> str:
+    links = [
+        f"[{each.display_name}](/generated/methods/{each.identifier}.rst)"
+        for each in methods
+    ]
+    *first, last = links
+    return f"{', '.join(first)} and {last}" if first else last
 
 
 def _cost(name: str, size: str) -> tuple[float, float]:

@@ -10,27 +10,42 @@ import pytest
 
 from cdspp.analysis.fit_records import (
     cited_keys,
-    docstrings_of,
     read_bibliography,
 )
 from cdspp.core.errors import DataError
 from cdspp.datasets.catalogue import load_catalogue
-from cdspp.methods import available
+from cdspp.methods import available, method_class
+from cdspp.methods.descriptions import cites_of
 from cdspp.study.stale import read_digests
 
 RESOURCES = Path(__file__).parents[2] / "resources"
 ENTRIES = read_bibliography(RESOURCES / "references.bib")
 CATALOGUE = load_catalogue(RESOURCES / "datasets.yaml")
-TEXTS = {name: docstrings_of(name) for name in available()} | {
+
+
+def docstrings_of(method: str) -> str:
+    """Return the docstrings of a method's class and of its base classes."""
+    own = (c for c in method_class(method).__mro__ if c.__module__.startswith("cdspp."))
+    return " ".join(c.__doc__ or "" for c in own)
+
+
+DATA_SETS = {
     name: json.dumps(entry, ensure_ascii=False)
     for name, entry in CATALOGUE.items()
     if "classes" in entry
 }
+TEXTS = {name: docstrings_of(name) for name in available()} | DATA_SETS
 
 
-@pytest.mark.parametrize("name", TEXTS)
-def test_every_method_and_data_set_names_a_publication(name: str) -> None:
+@pytest.mark.parametrize("name", DATA_SETS)
+def test_every_data_set_names_a_publication(name: str) -> None:
     assert cited_keys(TEXTS[name], ENTRIES)
+
+
+@pytest.mark.parametrize("name", available())
+def test_every_method_cites_the_publications_of_its_docstring(name: str) -> None:
+    assert cites_of(name), f"add `cites` to the description of {name}"
+    assert {*cites_of(name)} == cited_keys(TEXTS[name], ENTRIES)
 
 
 def test_every_publication_belongs_to_something() -> None:

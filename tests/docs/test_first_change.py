@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 import re
 import shlex
@@ -56,9 +57,10 @@ def printed(tmp_path_factory: pytest.TempPathFactory) -> str:
     """Apply method and table to a copy of the library; return what commands print."""
     folder = tmp_path_factory.mktemp("clone")
     shutil.copytree(ROOT / "src", folder / "src")
-    for opening in ("cp docs/examples/class_means.py ", "cp docs/examples/worst.py "):
-        _, source, target = shlex.split(command(opening))
-        shutil.copy(ROOT / source, folder / target)
+    for opening in ("cp docs/examples/class_means.* ", "cp docs/examples/worst.py "):
+        _, pattern, target = shlex.split(command(opening))
+        for source in ROOT.glob(pattern):
+            shutil.copy(source, folder / target)
     registry = folder / "src/cdspp/report/registry.py"
     line = f"\\g<0>    {command('Item(')}\n"
     text, number = re.subn(r"_BENCHMARK = \(\n", line, registry.read_text())
@@ -96,13 +98,16 @@ def test_the_message_is_that_of_the_section(printed: str) -> None:
     assert f"`{message}`" in SECTION.replace("\n", " ")
 
 
-def test_the_lines_of_the_section_belong_to_names_of_their_files() -> None:
-    for file, name in re.findall(r"`(tests/\S+\.py)`, in `(\w+)`", SECTION):
-        assert re.search(rf"^{name}\b.* = [\[{{]", (ROOT / file).read_text(), re.M)
-    pyi = (ROOT / "src/cdspp/__init__.pyi").read_text()
-    [line] = re.findall(r"`(from cdspp\S+ import \w+ as \w+)`", SECTION)
-    shape = re.sub(r"\w+$", r"\\w+", re.sub(r" \w+ as ", r" \\w+ as ", line))
-    assert re.search(f"^{shape.replace('class_means', r'[a-z_.]+')}$", pyi, re.M)
+def test_formatting_adds_a_method_to_the_public_names(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    assert "docs/public_names.py" in (ROOT / "Makefile").read_text()
+    monkeypatch.syspath_prepend(str(ROOT / "docs"))
+    with_methods = importlib.import_module("public_names").with_methods
+    stub = (ROOT / "src/cdspp/__init__.pyi").read_text()
+    assert with_methods(stub) == stub
+    line = "from cdspp.methods.tit import TIT as TIT\n"
+    assert line in with_methods(stub.replace(line, ""))
 
 
 def test_the_tests_of_the_section_exist_and_its_search_finds_message_and_test() -> None:

@@ -12,7 +12,15 @@ import numpy as np
 import pandas as pd
 import pytest
 from support.every_case import check_all
-from support.quick_methods import every_form, every_method, method_of, numbers_of, quick
+from support.quick_methods import (
+    FORMS,
+    description_of,
+    every_form,
+    every_method,
+    numbers_of,
+    quick,
+    reason,
+)
 from support.toy_problem import (
     SHAPES,
     ToyProblem,
@@ -28,26 +36,18 @@ from cdspp import CDSPP, SourceDomain, make
 from cdspp.core.errors import MethodFailed
 from cdspp.methods.problem import scale_domains
 
-COMPLETE = (
-    *("cdls", "cdls-sup", "coot", "ddacl", "jmea", "semi-relaxed-fgw"),
-    *("ssan", "stn", "ucoot"),
-)
-MARGIN = ("cdls", "cdls-sup")
-PRODUCTS = ("svm-t raw", "svm-t platt raw", "svm-t decision raw")
-EQUAL = dict.fromkeys(("cdspp-pca", "pca-coral"), "rows.*equal")
-NO_SOURCE = dict.fromkeys(COMPLETE, "class 3 .*source row")
-NO_LABEL = dict.fromkeys(COMPLETE, "class 3 .*labelled.*row")
-NO_MARGIN = dict.fromkeys(MARGIN, "margin separates")
-ONE_DIRECTION = {"pa": "differ.*directions"}
-ONE_ROW = dict.fromkeys(EQUAL, "rows.*domain")
-OVERFLOW = dict.fromkeys((*EQUAL, *PRODUCTS), "overflow")
-# These label by the labels of target rows only.
-TARGET_LABELS = ("nn-t", "pa", "svm-t", "target-only")
-
-
-def any_class(refused: Mapping[str, str]) -> Mapping[str, str]:
-    """Return the reasons with any class in place of the last."""
-    return {name: why.replace("class 3", "class .*") for name, why in refused.items()}
+# Cases that methods refuse as they refuse an incomplete domain; other reasons, and the
+# cases of each, are in the description of a method, under `tests.refuses`.
+NO_SOURCE, NO_LABEL = "class 3 .*source row", "class 3 .*labelled.*row"
+INCOMPLETE = {
+    "a class without a label": NO_LABEL,
+    "a class without a target row": NO_LABEL,
+    "a class without a source row": NO_SOURCE,
+    "a class of the source alone": NO_LABEL.replace("3", ".*"),
+    "one labelled row": NO_LABEL.replace("3", ".*"),
+    "one source row": NO_SOURCE.replace("3", ".*"),
+}
+RAW = {"svm-t raw", "svm-t platt raw", "svm-t decision raw"}
 
 
 def alone(X: Any, y: Any) -> ToyProblem:
@@ -143,33 +143,17 @@ CASES: Mapping[str, ToyProblem] = {
     "nearly equal huge rows": nearly_equal(1e200),
 }
 
-# The forms that refuse a case, with their reason; all others label it.
-REFUSED: Mapping[str, Mapping[str, str]] = {
-    "a class without a label": NO_LABEL,
-    "a class without a target row": NO_LABEL,
-    "a class without a source row": NO_SOURCE,
-    "a class of the source alone": any_class(NO_LABEL),
-    "one labelled row": any_class(NO_LABEL),
-    "one source row": any_class(NO_SOURCE) | ONE_ROW,
-    "one class and feature, no source": ONE_DIRECTION,
-    "one labelled row, no source": ONE_ROW | ONE_DIRECTION,
-    "one class of one row": ONE_ROW,
-    "one target feature": ONE_DIRECTION,
-    "one source feature": NO_MARGIN | ONE_DIRECTION,
-    "one feature in each domain": NO_MARGIN | ONE_DIRECTION,
-    "equal target rows": EQUAL,
-    "target rows of zeros": EQUAL,
-    "equal source rows": EQUAL | NO_MARGIN,
-    "source rows of zeros": EQUAL | NO_MARGIN,
-    "equal rows": EQUAL | NO_MARGIN | ONE_DIRECTION,
-    "huge target values": OVERFLOW,
-    "tiny target values": EQUAL,
-    "huge values": dict.fromkeys(PRODUCTS, "large values"),
-    "nearly equal rows": EQUAL | NO_MARGIN,
-    "nearly equal rows of zeros": EQUAL | ONE_DIRECTION | {"tit": "rows are equal"},
-    "nearly equal tiny rows": EQUAL | NO_MARGIN,
-    "nearly equal huge rows": NO_MARGIN | OVERFLOW,
-}
+
+def refusal(form: str, case: str) -> str | None:
+    """Return the reason for which a form refuses a case; it labels all others."""
+    if form in RAW:
+        overflows = {"huge target values": "overflow", "huge values": "large values"}
+        return {"nearly equal huge rows": "overflow", **overflows}.get(case)
+    description = description_of(form)
+    if description.class_of_source_only == "refused" and case in INCOMPLETE:
+        return INCOMPLETE[case]
+    refuses = {} if form in FORMS else description.tests.get("refuses", {})
+    return reason(refuses, case)
 
 
 @every_form
@@ -183,15 +167,16 @@ def test_an_edge_is_labelled_or_refused_with_a_reason(form: str) -> None:
 
 def check_edge(form: str, case: str) -> None:
     problem, model = CASES[case], quick(form)
-    if reason := REFUSED.get(case, {}).get(form):
+    if why := refusal(form, case):
         # Of one row in all scikit-learn expects a ValueError.
-        with pytest.raises((MethodFailed, ValueError), match=reason):
+        with pytest.raises((MethodFailed, ValueError), match=why):
             problem.fit(model)
         return
     problem.fit(model)
     kept = problem.labelled
     np.testing.assert_array_equal(model.transduction_[kept], problem.y[kept])
-    known = problem.y[kept] if method_of(form) in TARGET_LABELS else model.classes_
+    reads_labels = "labels" in description_of(form).reads_of_source
+    known = model.classes_ if reads_labels else problem.y[kept]
     assert set(model.transduction_) <= set(known)
     assert all(np.isfinite(numbers).all() for numbers in numbers_of(model))
     if not model.transductive:

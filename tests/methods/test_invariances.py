@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from itertools import product
 from typing import Any, NamedTuple
@@ -24,6 +24,7 @@ from support.toy_problem import (
 )
 
 from cdspp.methods import available
+from cdspp.methods.descriptions import read_descriptions
 
 
 class Changed(NamedTuple):
@@ -92,98 +93,56 @@ class Promise(NamedTuple):
     axes: float | None = None
 
 
-PROJECTIONS = ("cdspp", "cdspp-sup", "target-only", "dama", "dama-sup", "dama-plus")
-COLUMNS = ("easy-adapt", "easy-adapt-plus", "shared-columns", "shared-columns-plus")
-CO_PLANS = ("coot", "ucoot")
-MAPS = ("paired-map", "paired-map-plus", "procrustes")
-NETWORK: Mapping[str, Any] = {"n_components": 16, "max_iter": 8, "device": "cpu"}
-CODER: Mapping[str, Any] = {"n_atoms": 40, "max_iter": 4}
 ORDER, NAMES = frozenset({"order"}), frozenset({"names"})
 SCALES = frozenset({"lengths", "scale", "extremes"})
 
-PROMISES = [
-    *(Promise(form, probabilities=1e-8, axes=1e-9) for form in PROJECTIONS),
-    Promise(
-        "cdspp-pca", KINDS - {"lengths", "extremes"}, probabilities=1e-8, axes=1e-9
-    ),
-    Promise("cdspp-bridge", KINDS - {"rotation"}, probabilities=1e-8, axes=1e-9),
-    *(Promise(form, KINDS - {"rotation"}, (0.6,)) for form in COLUMNS),
-    *(Promise(form, spreads=(0.6,)) for form in MAPS),
-    *(Promise(form, KINDS - NAMES, (0.8,)) for form in ("cdls", "cdls-sup")),
-    # LIBSVM gives ties of votes to the first class, hence little spread.
-    *(Promise(form, NAMES, (0.5,)) for form in ("cdls", "cdls-sup")),
-    *(Promise(form, spreads=(0.6,)) for form in ("kpg-rl", "kpg-rl-gw")),
-    Promise("kpg-rl-kp", KINDS - {"rotation"}, (0.6,)),
-    Promise("pca-coral", ORDER | NAMES | {"padding"}, (0.6,)),
-    *(Promise(form, ORDER | SCALES, (0.6,), ("narrow",)) for form in CO_PLANS),
-    Promise("semi-relaxed-fgw", ORDER | SCALES | {"rotation", "padding"}, (0.6,)),
-    Promise("hfa", spreads=(0.4,), options={"max_iter": 4, "svm_tol": 1e-8}),
+OF_FORMS = [
     Promise("shfa exact", spreads=(0.4,), options={"max_iter": 4}),
-    *(
-        Promise(form, ORDER | SCALES, (0.6,), options=NETWORK, probabilities=1e-4)
-        for form in ("stn", "jmea", "ssan")
-    ),
-    Promise("nn-t", ORDER | SCALES, (0.6,), probabilities=1e-4),
-    Promise("tit", ORDER | NAMES, (0.6,), differing=2),
-    Promise("tit", KINDS - ORDER - NAMES, (1.0,), options={"n_components": 5}),
-    Promise("pa", KINDS - {"order", "rotation", "lengths"}, (1.0,), ("coded",), CODER),
     Promise("svm-t platt raw", KINDS - SCALES - ORDER, (1.0,)),
     Promise("svm-t platt", KINDS - ORDER, (1.0,)),
     Promise("svm-t decision raw", KINDS - SCALES, (1.0,)),
     Promise("svm-t decision", KINDS, (1.0,)),
     Promise("svm-t raw", KINDS - SCALES - NAMES, (1.0,)),
-    Promise("svm-t", KINDS - NAMES, (1.0,)),
 ]
-FIRST_WEIGHTS = "each feature and class has first weights of its own"
 FOLDS = "folds are drawn by position"
 RAW = dict.fromkeys(SCALES, "it sees the lengths of rows")
-STEPS = "test_ddacl.py follows its searches: rounding decides where they end"
 TIES = "ties of votes go to the first class"
-NOT_PROMISED: Mapping[str, Mapping[str, str]] = {
-    "cdspp-pca": {
-        "lengths": "principal components see the lengths of rows",
-        "extremes": "variances over- and underflow, which test_bad_input.py expects",
-    },
-    **dict.fromkeys(
-        ("cdspp-bridge", *COLUMNS), {"rotation": "columns are shared, not directions"}
-    ),
-    **dict.fromkeys(
-        CO_PLANS,
-        {
-            "rotation": "features are matched one by one",
-            "padding": "each feature takes its share of the mass",
-            "names": TIES,
-        },
-    ),
-    "ddacl": dict.fromkeys(KINDS, STEPS),
-    "kpg-rl-kp": {"rotation": "columns are shared, not directions"},
-    "pca-coral": {
-        "rotation": "signs of components are those of the largest entry",
-        **dict.fromkeys(SCALES, "principal components see the lengths of rows"),
-    },
-    "semi-relaxed-fgw": {"names": TIES},
-    "pa": {
-        "order": "each code rests on those before it",
-        "rotation": "its first dictionary is drawn in given axes",
-        "lengths": "principal axes come before unit length",
-    },
-    "shfa": dict.fromkeys(KINDS, "LIBSVM stops short of the minimum; see shfa exact"),
-    "nn-t": dict.fromkeys(KINDS - ORDER - SCALES, FIRST_WEIGHTS),
-    "stn": dict.fromkeys(KINDS - ORDER - SCALES, FIRST_WEIGHTS),
-    "jmea": dict.fromkeys(KINDS - ORDER - SCALES, FIRST_WEIGHTS),
-    "ssan": dict.fromkeys(KINDS - ORDER - SCALES, FIRST_WEIGHTS),
+NOT_OF_FORMS: Mapping[str, Mapping[str, str]] = {
     "svm-t platt raw": {"order": FOLDS, **RAW},
     "svm-t platt": {"order": FOLDS},
     "svm-t decision raw": RAW,
     "svm-t raw": {"names": TIES, **RAW},
-    "svm-t": {"names": TIES},
 }
+
+
+def dependence(name: str) -> Mapping[str, str]:
+    """Return the changes that affect the labels of a method, with the reason."""
+    reasons = read_descriptions()[name].depends_on.items()
+    return {kind: why for why, kinds in reasons for kind in kinds}
+
+
+def promises_of(name: str) -> Iterator[Promise]:
+    """Yield what a method promises, with the problems of its description."""
+    kept = KINDS - dependence(name).keys()
+    for problem in read_descriptions()[name].tests.get("problems", [{}]):
+        changes = {*problem.get("changes", kept)}
+        others = {key: value for key, value in problem.items() if key != "changes"}
+        if kinds := kept & changes:
+            yield Promise(name, kinds, **others)
+
+
+PROMISES = [
+    *(each for name in read_descriptions() for each in promises_of(name)),
+    *OF_FORMS,
+]
 
 
 @pytest.mark.parametrize("form", [*available(), *FORMS])
 def test_every_method_promises_or_says_why_not(form: str) -> None:
     promised = [kind for row in PROMISES if row.form == form for kind in row.kinds]
-    excused = NOT_PROMISED.get(form, {})
+    excused = (
+        dependence(form) if form in read_descriptions() else NOT_OF_FORMS.get(form, {})
+    )
     assert sorted([*promised, *excused]) == sorted(KINDS)
 
 

@@ -7,13 +7,16 @@ from typing import Any
 
 import pytest
 from sklearn.utils._param_validation import StrOptions
+from support.quick_methods import options_for
 from support.toy_problem import toy_problem
 
 from cdspp.methods import available, make, method_class, option_defaults
 
 Values = Mapping[str, list[Any]]
 
-# The nearest value out of range on each side, or one of another type.
+# The nearest value out of range on each side, or one of another type. The tests in the
+# description of a method has values for other options, and for options of another range
+# there, under `out_of_range`.
 OUT_OF_RANGE: Values = {
     "C": [0.0],
     "C_source": [0.0, -1.0],
@@ -69,25 +72,22 @@ OUT_OF_RANGE: Values = {
     "unlabelled_weight": [0.0],
     "weight_decay": [-1.0],
 }
-# Options that have another range in one method.
-OF_ITS_OWN: Mapping[str, Values] = {
-    "pa": {"alpha": [-1.0], "mu": [0.0], "max_iter": [1]},
-    "ssan": {"alpha": [-0.5, 1.5], "gamma": [-1.0]},
-    "tit": {"delta": [-1.0]},
-}
 CASES = [
     pytest.param(name, option, value, id=f"{name}-{option}-{number}")
     for name in available()
     for option in option_defaults(name)
     for number, value in enumerate(
-        OF_ITS_OWN.get(name, {}).get(option) or OUT_OF_RANGE.get(option, [])
+        options_for(name, "out_of_range").get(option) or OUT_OF_RANGE.get(option, [])
     )
 ]
 
 
 def test_every_option_has_a_range_and_every_range_an_option() -> None:
-    options = {option for name in available() for option in option_defaults(name)}
-    assert options == set(OUT_OF_RANGE)
+    options = {name: {*option_defaults(name)} for name in available()}
+    for name, names in options.items():
+        own = options_for(name, "out_of_range").keys()
+        assert names - OUT_OF_RANGE.keys() <= own <= names, f"out_of_range of {name}"
+    assert {*OUT_OF_RANGE} <= set().union(*options.values())
 
 
 @pytest.mark.parametrize(("name", "option", "value"), CASES)

@@ -9,24 +9,7 @@ import numpy as np
 import pytest
 
 from cdspp.methods import available, make, option_defaults
-
-# Fewer iterations if the authors' number would take minutes in total.
-QUICK: Mapping[str, Mapping[str, Any]] = {
-    "cdls": {"max_iter": 2},
-    "coot": {"max_iter": 3},
-    "ddacl": {"max_iter": 2, "n_line_searches": 5},
-    "hfa": {"max_iter": 3},
-    "pa": {"max_iter": 3},
-    "shfa": {"max_iter": 3},
-    "jmea": {"max_iter": 5},
-    "kpg-rl-gw": {"n_steps": 2},
-    "semi-relaxed-fgw": {"max_iter": 30},
-    "nn-t": {"max_iter": 20},
-    "stn": {"max_iter": 5},
-    "ssan": {"max_iter": 10},
-    "tit": {"max_iter": 2},
-    "ucoot": {"max_iter": 2},
-}
+from cdspp.methods.descriptions import Description, read_descriptions
 
 # Options that select another code path of a method, by identifier and path.
 FORMS: Mapping[str, Mapping[str, Any]] = {
@@ -46,11 +29,28 @@ def method_of(form: str) -> str:
     return form.split()[0]
 
 
+def description_of(form: str) -> Description:
+    """Return the description of the method of a form."""
+    return read_descriptions()[method_of(form)]
+
+
+def options_for(form: str, test: str) -> Mapping[str, Any]:
+    """Return the options that the description of a method has for a test."""
+    options: Mapping[str, Any] = description_of(form).tests.get(test, {})
+    return options
+
+
+def reason(reasons: Mapping[str, list[str]], topic: str) -> str | None:
+    """Return the reason that applies to a topic."""
+    return next((why for why, topics in reasons.items() if topic in topics), None)
+
+
 def quick(form: str, **options: Any) -> Any:
     """Return a method with few iterations, and a fixed seed if it takes one."""
     name = method_of(form)
     seed = {"random_state": 0} if "random_state" in option_defaults(name) else {}
-    usual = {**seed, **QUICK.get(name, {}), **FORMS.get(form, {})}
+    # Fewer iterations if the authors' number would take minutes in total.
+    usual = {**seed, **options_for(form, "quick"), **FORMS.get(form, {})}
     return make(name, **{**usual, **options})
 
 

@@ -6,12 +6,15 @@
 from dataclasses import asdict
 from functools import cache, partial
 
+from cdspp.core.provenance import ids_digest
+from cdspp.methods.descriptions import looks
 from cdspp.report.registry import FIGURE, item_jobs
 from cdspp.study.files import FIGURE_FORMS, TABLE_FORMS, item_inputs
 
 CAPTIONS = Path(".snakemake", "captions", study.name).absolute()
 resource_digest = cache(data_digest)
 STYLES, TEXTS = data_digest("report/styles"), data_digest("report/captions")
+STYLES += ids_digest(map(str, looks().items()))
 IN_STYLE = "cdspp.report.figures.style:in_style"  # not imported for tables
 
 

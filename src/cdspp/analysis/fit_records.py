@@ -19,7 +19,7 @@ from cdspp.core.names import FitKey, PathLike, fit_key
 from cdspp.core.provenance import USAGE, numeric_versions
 from cdspp.core.version import VERSION
 from cdspp.core.wording import counted
-from cdspp.methods import available, method_class
+from cdspp.methods.descriptions import cites_of
 from cdspp.stages.formats import read_fit_record
 from cdspp.study.model import Config
 from cdspp.study.stale import read_digests
@@ -176,12 +176,13 @@ def references_of(
     datasets = dict.fromkeys(job["dataset"] for job in records.jobs)
     citations = {each["id"]: each.get("cites", "") for each in configuration["methods"]}
     packages = {*UNLISTED, *(name for job in records.jobs for name in job["versions"])}
-    texts = {name: docstrings_of(name) for name in methods}
+    keys_by_name = {name: {*cites_of(name)} for name in methods}
     for name in datasets:
-        texts[name] = json.dumps(catalogue.get(name, ""), ensure_ascii=False)
+        text = json.dumps(catalogue.get(name, ""), ensure_ascii=False)
+        keys_by_name[name] = cited_keys(text, entries)
     cited, comments = set[str](), []
-    for name, text in texts.items():
-        if keys := cited_keys(text, entries):
+    for name, keys in keys_by_name.items():
+        if keys:
             cited |= keys
         else:
             reference = citations.get(name) or "no publication known to this program"
@@ -199,14 +200,6 @@ def cited_keys(text: str, entries: Iterable[Entry]) -> set[str]:
             rest = rest.replace(title, " | ")  # it may contain a shorter title
             keys.add(entry.key)
     return keys
-
-
-def docstrings_of(method: str) -> str:
-    """Return the docstrings of a method's class and of its base classes."""
-    if method not in available():
-        return ""
-    own = (c for c in method_class(method).__mro__ if c.__module__.startswith("cdspp."))
-    return " ".join(c.__doc__ or "" for c in own)
 
 
 def _normalised(text: str) -> str:

@@ -38,12 +38,17 @@ def load_named_class(package: str, name: str, kind: str, *extra: str) -> type[An
     """Import the class of an identifier; ConfigError if no `kind` has this name."""
     classes = find_identifiers(package)
     if name not in classes:
-        names = [*classes, *extra]
-        hint = did_you_mean(name, names)
-        raise ConfigError(f"unknown {kind} {name!r}{hint} Known: {', '.join(names)}.")
+        raise unknown_name(kind, name, [*classes, *extra])
     module, class_name = classes[name]
     loaded = importlib.import_module(f"{package}.{module}")
     return cast("type[Any]", getattr(loaded, class_name))
+
+
+def unknown_name(kind: str, name: str, known: Iterable[str]) -> ConfigError:
+    """Return the error of an unknown `kind`, such as a method."""
+    names = list(known)
+    hint = did_you_mean(name, names)
+    return ConfigError(f"unknown {kind} {name!r}{hint} Known: {', '.join(names)}.")
 
 
 def load_function(path: str) -> Callable[..., Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import inspect
 import json
 import os
@@ -9,6 +10,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from cdspp.core import discovery
+from cdspp.methods.descriptions import Description, read_descriptions
 
 if TYPE_CHECKING:
     from cdspp.methods.base import HeterogeneousClassifier
@@ -58,13 +60,12 @@ def available() -> tuple[str, ...]:
     >>> "cdspp" in available()
     True
     """
-    return tuple(sorted({*discovery.find_identifiers(__name__), *_external()}))
+    return tuple(sorted({*read_descriptions(), *_external()}))
 
 
 def estimators() -> Mapping[str, str]:
     """Return the identifier of each method by the name of its class."""
-    classes = discovery.find_identifiers(__name__)
-    return {class_name: name for name, (_, class_name) in classes.items()}
+    return {each.class_name: name for name, each in read_descriptions().items()}
 
 
 def method_class(name: str) -> type[HeterogeneousClassifier]:
@@ -74,24 +75,43 @@ def method_class(name: str) -> type[HeterogeneousClassifier]:
     """
     if name in _registered:
         return _registered[name]
-    external = {} if name in discovery.find_identifiers(__name__) else _external()
+    if built_in := read_descriptions().get(name):
+        loaded: Any = importlib.import_module(built_in.module)
+        found: type[HeterogeneousClassifier] = getattr(loaded, built_in.class_name)
+        return found
+    external = _external()
     if name in external or ":" in name:
         from cdspp.methods.external import ExternalMethod, wrap_class
 
         fields = dict(external.get(name, {"place": name}))
         fields["preprocessing"] = tuple(fields.get("preprocessing", ()))
         return wrap_class(name, ExternalMethod(**fields))
-    return discovery.load_named_class(__name__, name, "method")
+    raise discovery.unknown_name("method", name, read_descriptions())
 
 
 def needs(name: str) -> tuple[str, ...]:
     """Return what a fit of the method `name` needs: labels, bridges, packages."""
-    cls = method_class(name)
-    requirements = ["labels" if cls.uses_source else "target labels"]
-    if cls.needs_bridge:
-        requirements += [part.replace("_", " ") for part in sorted(cls.bridges)]
-    packages = {"torch": cls.needs_torch, "POT": cls.needs_pot}
+    found = _description_or_class(name)
+    requirements = ["labels" if found.uses_source else "target labels"]
+    if found.needs_bridge:
+        requirements += [part.replace("_", " ") for part in sorted(found.bridges)]
+    packages = {"torch": found.needs_torch, "POT": found.needs_pot}
     return (*requirements, *(package for package, flag in packages.items() if flag))
+
+
+def _description_or_class(name: str) -> Description | type[HeterogeneousClassifier]:
+    """Return what has the attributes of a method; a built-in one is not imported."""
+    built_in = None if name in _registered else read_descriptions().get(name)
+    return built_in or method_class(name)
+
+
+def identity(name: str) -> str:
+    """Return text that, with its code, identifies how a method fits.
+
+    That is the part of its description that affects fits, or an external class.
+    """
+    built_in = read_descriptions().get(name)
+    return built_in.fit_text if built_in else external_identity(name)
 
 
 def external_identity(name: str) -> str:

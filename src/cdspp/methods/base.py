@@ -20,6 +20,7 @@ from cdspp.core.labels import UNLABELLED
 from cdspp.core.linalg import Float, Int
 from cdspp.methods.bridge import Bridge, read_bridge, row_keys
 from cdspp.methods.cost import warn_of_cost
+from cdspp.methods.descriptions import ATTRIBUTES, description_of_class
 from cdspp.methods.labels import (
     check_classes,
     compare_classes,
@@ -90,9 +91,11 @@ class Iteration:
 class HeterogeneousClassifier(ClassifierMixin, BaseEstimator):
     """Base class of all methods: validation, label codes, transduction, prediction.
 
-    A subclass has an `identifier`, a `display_name`, `_fit_problem` and
-    `_predict_codes`, and only sees class codes. Unless its page says otherwise, its
-    labels depend neither on the order of the rows nor on the names of the classes.
+    A subclass has `_fit_problem` and `_predict_codes`, and only sees class codes. Its
+    description, with `identifier` and `display_name`, is in a file beside its module
+    (``cdspp.methods.descriptions``), or in its body if it is no built-in method. Unless
+    its page says otherwise, its labels depend neither on the order of the rows nor on
+    the names of the classes.
 
     Attributes
     ----------
@@ -112,6 +115,7 @@ class HeterogeneousClassifier(ClassifierMixin, BaseEstimator):
         `fit` then issues a `cdspp.core.errors.CollapseWarning`.
     """
 
+    # `cdspp.methods.descriptions.Description` describes each.
     identifier: ClassVar[str]
     display_name: ClassVar[str]
     supervised: ClassVar[bool] = False
@@ -119,12 +123,12 @@ class HeterogeneousClassifier(ClassifierMixin, BaseEstimator):
     needs_torch: ClassVar[bool] = False
     needs_pot: ClassVar[bool] = False
     uses_source: ClassVar[bool] = True
-    without_source_of: ClassVar[str] = ""  # identifier of its form with a source
+    without_source_of: ClassVar[str] = ""
     option_notes: ClassVar[Mapping[str, str]] = {}  # on the curve of an option
-    centres_rows: ClassVar[bool] = False  # before it compares their directions
-    accepts_sparse: ClassVar[bool] = False  # rows in SciPy's sparse formats, as CSR
-    several_sources: ClassVar[bool] = False  # accepts a list as `source`
-    bridges: ClassVar[frozenset[str]] = frozenset()  # the kinds that it can use
+    centres_rows: ClassVar[bool] = False
+    accepts_sparse: ClassVar[bool] = False
+    several_sources: ClassVar[bool] = False
+    bridges: ClassVar[frozenset[str]] = frozenset()
     needs_bridge: ClassVar[bool] = False
 
     _parameter_constraints: ClassVar[Mapping[str, list[Any]]] = {}
@@ -137,8 +141,15 @@ class HeterogeneousClassifier(ClassifierMixin, BaseEstimator):
     n_iter_: int
 
     def __init_subclass__(cls, **options: Any) -> None:
-        """Sort the choices of options: the order of a set differs from run to run."""
+        """Describe a built-in method, and sort the choices of its options.
+
+        The order of a set differs from run to run.
+        """
         super().__init_subclass__(**options)
+        if found := description_of_class(cls):
+            for name in ATTRIBUTES:
+                if name not in vars(cls):  # a variant with options has its own names
+                    setattr(cls, name, getattr(found, name))
         for constraint in chain(*cls._parameter_constraints.values()):
             if isinstance(constraint, StrOptions):
                 constraint.options = dict.fromkeys(sorted(constraint.options))

@@ -79,7 +79,7 @@ class DAMASup(SubspaceRecogniser):
     domain has a mean in the subspace and may be predicted, though nothing ties it to
     the other domain. Large classes have more weight in the projection, but not in the
     labels. Two halves of a source, given as two sources, have separate projections,
-    which changes labels.
+    which may change labels.
 
     References
     ----------
@@ -102,10 +102,6 @@ class DAMASup(SubspaceRecogniser):
     n_neighbors: int = 5
     eigenvector_scaling: str = "metric"
 
-    identifier = "dama-sup"
-    display_name = "DAMA_sup"
-    supervised = True
-    several_sources = True
     # For the cost of each fit: shares of unlabelled rows in use, and pseudo-labelled.
     _shares: ClassVar[tuple[tuple[float, float], ...]] = ((0.0, 0.0),)
 
@@ -173,13 +169,10 @@ class DAMA(DAMASup):
     -----
     Cost O(n^2 d) for the graph and O(n d^2) for its quadratic form, with n target rows,
     labelled or not. If labelled rows are few, the eigenproblem has the size of their
-    number in both domains. A class in only one domain and two halves of a source are
-    treated as in `DAMASup`.
+    number in both domains. A class in only one domain is treated as in `DAMASup`; two
+    halves of a source may change labels, as there.
     """
 
-    identifier = "dama"
-    display_name = "DAMA"
-    supervised = False
     _shares = ((1.0, 0.0),)
 
 
@@ -200,12 +193,10 @@ class DAMAPlus(DAMASup):
     -----
     The neighbour graph of an iteration covers the labelled rows and those with a
     pseudo-label in it. What only depends on the source is computed once. A class in
-    only one domain and two halves of a source are treated as in `DAMASup`.
+    only one domain is treated as in `DAMASup`; two halves of a source may change
+    labels, as there.
     """
 
-    identifier = "dama-plus"
-    display_name = "DAMA+"
-    supervised = False
     _shares = tuple((k / 5, k / 5) for k in range(5))
 
     _parameter_constraints = DAMASup._parameter_constraints | {

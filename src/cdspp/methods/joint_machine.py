@@ -12,7 +12,7 @@ from cdspp.core.linalg import dense, row_normalise
 from cdspp.core.scaling import PrincipalComponents
 from cdspp.methods import base
 from cdspp.methods.base import COUNT, POSITIVE, Float, Int, Iteration, Problem
-from cdspp.methods.bridge import PAIRS, SHARED, Bridge, bridge_error
+from cdspp.methods.bridge import Bridge, bridge_error
 from cdspp.methods.shared.common_subspace import (
     CommonSpaceMethod,
     components_of,
@@ -30,8 +30,6 @@ class JointMachine(CommonSpaceMethod, base.ConfidentClassifier):
 
     C: float = 1.0
 
-    accepts_sparse = True
-    needs_bridge = True
     max_iter = 1
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {"C": [POSITIVE]}
@@ -133,10 +131,6 @@ class SharedColumns(JointMachine):
     array(['cat', 'dog', 'dog'], dtype='<U3')
     """
 
-    identifier = "shared-columns"
-    display_name = "shared columns"
-    supervised = True
-    bridges = frozenset({SHARED})
     # Parts of joint rows: shared columns, copies in one domain, the target's own.
     _parts: ClassVar[tuple[str, ...]] = ("shared",)
 
@@ -188,9 +182,6 @@ class SharedColumnsPlus(SharedColumns):
 
     max_iter: int = 5
 
-    identifier = "shared-columns-plus"
-    display_name = "shared columns+"
-    supervised = False
     _parts = ("shared", "own")
 
     _parameter_constraints = JointMachine._parameter_constraints | {"max_iter": [COUNT]}
@@ -211,8 +202,6 @@ class EasyAdapt(SharedColumns):
        https://aclanthology.org/P07-1033/
     """
 
-    identifier = "easy-adapt"
-    display_name = "EasyAdapt"
     _parts = ("shared", "source", "target", "own")
 
 
@@ -251,10 +240,6 @@ class EasyAdaptPlus(EasyAdapt):
     """
 
     unlabelled_weight: float = 1.0
-
-    identifier = "easy-adapt-plus"
-    display_name = "EasyAdapt++"
-    supervised = False
 
     _parameter_constraints = JointMachine._parameter_constraints | {
         "unlabelled_weight": [POSITIVE]
@@ -371,11 +356,6 @@ class PairedMap(JointMachine):
 
     n_components: int = 100
 
-    identifier = "paired-map"
-    display_name = "paired map"
-    supervised = True
-    bridges = frozenset({PAIRS})
-
     _parameter_constraints = {"C": [POSITIVE], "n_components": [COUNT]}
 
     @classmethod
@@ -445,10 +425,6 @@ class PairedMapPlus(PairedMap):
 
     max_iter: int = 5
 
-    identifier = "paired-map-plus"
-    display_name = "paired map+"
-    supervised = False
-
     _parameter_constraints = PairedMap._parameter_constraints | {"max_iter": [COUNT]}
 
 
@@ -471,9 +447,6 @@ class Procrustes(PairedMap):
     .. [1] Schönemann, P. H., "A generalized solution of the orthogonal Procrustes
        problem", Psychometrika 31, 1966. :doi:`10.1007/BF02289451`
     """
-
-    identifier = "procrustes"
-    display_name = "Procrustes"
 
     def _learn(self, A: Float, B: Float) -> None:
         U, values, Vt = linalg.svd(A.T @ B, full_matrices=False, check_finite=False)

@@ -86,8 +86,8 @@ class PA(base.TransductiveClassifier):
     directions, codes have almost no coefficients and labels are poor. A class in only
     one domain is predicted if that is the target, never if it is the source, whose
     labels are not used. As in the released code, each sample is coded given those
-    before it, so that reordering the rows changes labels, as another seed does. Without
-    unlabelled rows, nothing is coded.
+    before it, so that reordering the rows may change labels, as another seed may.
+    Without unlabelled rows, nothing is coded.
 
     References
     ----------
@@ -120,9 +120,6 @@ class PA(base.TransductiveClassifier):
     C: float = 100.0
     target_axes: str = "all"
     random_state: Any = None
-
-    identifier = "pa"
-    display_name = "PA"
 
     _parameter_constraints = {
         "n_components": [base.COUNT],

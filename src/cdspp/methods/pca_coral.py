@@ -63,10 +63,6 @@ class PCACoral(base.ConfidentClassifier):
     n_components: int = 50
     C: float = 1.0
 
-    identifier = "pca-coral"
-    display_name = "PCA+CORAL"
-    centres_rows = True
-
     _parameter_constraints = {"n_components": [base.COUNT], "C": [base.POSITIVE]}
 
     @classmethod

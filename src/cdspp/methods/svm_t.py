@@ -47,9 +47,9 @@ class SVMT(base.HeterogeneousClassifier):
     equal LIBSVM's. With three rows per class they are noisy, because other folds would
     change the accuracy by points. With one row per class they are useless: a fold
     without positive rows inverts the sigmoid. Reordering the rows changes the folds.
-    With ``ovo``, renaming the classes changes a few labels, because ties go to the
-    first class, as in LIBSVM. A class in only one domain is predicted if that is the
-    target, never if it is the source, which is not used.
+    With ``ovo``, renaming the classes may change labels, because ties go to the first
+    class, as in LIBSVM. A class in only one domain is predicted if that is the target,
+    never if it is the source, which is not used.
 
     References
     ----------
@@ -66,12 +66,6 @@ class SVMT(base.HeterogeneousClassifier):
     strategy: str = "ovo"
     l2: bool = True
     C: float = 1.0
-
-    identifier = "svm-t"
-    display_name = "SVM_t"
-    supervised = True
-    uses_source = False
-    accepts_sparse = True
 
     _parameter_constraints = {
         "strategy": [StrOptions({"platt", "decision", "ovo"})],

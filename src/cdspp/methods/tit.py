@@ -74,11 +74,11 @@ class TIT(SubspaceMethod):
     code computes the paper's landmark weights but never uses them. Eigenvectors have
     unit 2-norm, as in MATLAB; with unit ``a^T K H K a``, as in LAPACK, accuracies are
     tens of points lower. Equal numbers of features in both domains do not mean shared
-    features here, as they do in the released code. Renaming the classes changes labels,
-    because tied votes go to the first class, as in LIBSVM, and each iteration depends
-    on the previous votes. Rounding, which depends on the order of the rows, changes a
-    few labels. A class in only one domain also trains
-    the machine and may be predicted. Each row counts once, whatever the class sizes.
+    features here, as they do in the released code. Renaming the classes may change
+    labels, because tied votes go to the first class, as in LIBSVM, and each iteration
+    depends on the previous votes. Rounding, which depends on the order of the rows,
+    changes a few labels. A class in only one domain also trains the machine and may be
+    predicted. Each row counts once, whatever the class sizes.
 
     References
     ----------
@@ -102,9 +102,6 @@ class TIT(SubspaceMethod):
     n_neighbors: int = 8
     max_iter: int = 5
     C: float = 1.0
-
-    identifier = "tit"
-    display_name = "TIT"
 
     _parameter_constraints = {
         "n_components": [base.COUNT],

@@ -19,7 +19,7 @@ from cdspp.core.names import FitKey, PathLike, trials_of_block
 from cdspp.core.provenance import code_digest
 from cdspp.core.wording import listed
 from cdspp.features import Extractor, extractor_class, make_extractor
-from cdspp.methods import cost, external_identity, method_class
+from cdspp.methods import cost, identity, method_class
 from cdspp.methods.cost import Cost, Size
 from cdspp.stages.formats import ExpectedFits, fit_recipe
 from cdspp.study.files import input_patterns
@@ -50,7 +50,7 @@ def fit_fields(study: Study, key: FitKey) -> dict[str, Any]:
     code = code_digest("cdspp.stages.fit", method_class(method).__module__)
     return {
         "method": method,
-        "code": code + external_identity(method),
+        "code": code + identity(method),
         "options": study.method_options(method, setting),
         "source": study.settings[setting].source,
         "overlap": study.overlap(benchmark, setting),

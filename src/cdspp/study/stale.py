@@ -38,7 +38,7 @@ from cdspp.core.wording import counted
 from cdspp.datasets import dataset_recipe
 from cdspp.datasets.base import digests_path
 from cdspp.features import extractor_class, own_digests
-from cdspp.methods import method_class
+from cdspp.methods import identity, method_class
 from cdspp.study.files import (
     FIT,
     REPORT,
@@ -94,7 +94,7 @@ def file_recipe(study: Study, file: str) -> str:
             choices = [method, study.overlap(benchmark, MAIN), study.numeric_threads]
             choices += [study.method_options(method, MAIN)]
             module = method_class(method).__module__
-            code = code_digest("cdspp.stages.subspace", module)
+            code = code_digest("cdspp.stages.subspace", module) + identity(method)
         case _, _, "scores", name:
             choices = [expected_fits(study, name.partition(".")[0])]
             code = code_digest("cdspp.stages.score")

@@ -78,8 +78,7 @@ def test_every_method_and_control_has_its_own_colour_and_marker() -> None:
 
 def test_supervised_methods_are_hollow() -> None:
     hollow = {key for key, style in STYLES.items() if not style.filled}
-    supervised = {key for key in BRIDGED if method_class(key).supervised}
-    assert hollow == supervised | {key for key, entry in METHODS.items() if entry[1]}
+    assert hollow == {key for key in available() if method_class(key).supervised}
 
 
 def test_a_task_with_several_sources_has_lines_that_panels_have_room_for() -> None:

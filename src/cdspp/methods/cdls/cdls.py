@@ -188,8 +188,8 @@ class CDLSSup(SubspaceMethod):
     nu-SVC with row weights. `fit` raises `MethodFailed` if no margin separates two
     classes, and for a class in only one domain, without a source row or a labelled
     target row. In the class terms, all classes count equally, whatever their sizes.
-    Renaming the classes changes a few labels, because tied votes go to the first class,
-    as in LIBSVM.
+    Renaming the classes may change labels, because tied votes go to the first class, as
+    in LIBSVM.
 
     References
     ----------
@@ -210,10 +210,6 @@ class CDLSSup(SubspaceMethod):
     ridge: float = 0.5
     nu: float = 0.5
     source_weight: str = "classes"
-
-    identifier = "cdls-sup"
-    display_name = "CDLS_sup"
-    supervised = True
 
     _parameter_constraints = {
         "n_components": [COUNT],
@@ -330,12 +326,8 @@ class CDLS(CDLSSup):
     start from `CDLSSup`. Pairs are weighted linearly in the landmark weights. From the
     second iteration on, the weight of the source in the machine is multiplied by
     `delta`: ``delta=1`` is better on some data. A class in only one domain is refused
-    as in `CDLSSup`. Renaming the classes changes a few labels, because of tied votes.
+    as in `CDLSSup`. Renaming the classes may change labels, because of tied votes.
     """
-
-    identifier = "cdls"
-    display_name = "CDLS"
-    supervised = False
 
     _parameter_constraints = {
         **CDLSSup._parameter_constraints,

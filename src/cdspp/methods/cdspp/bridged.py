@@ -9,7 +9,7 @@ from scipy import linalg
 
 from cdspp.core.linalg import column_signs, counts, psd_factor
 from cdspp.methods.base import NON_NEGATIVE, Problem
-from cdspp.methods.bridge import PAIRS, SHARED, Bridge
+from cdspp.methods.bridge import Bridge
 from cdspp.methods.cdspp.cdspp import CDSPP, DOUBLE_CONSTRAINTS
 from cdspp.methods.cdspp.structure_preserving import (
     Projection,
@@ -87,12 +87,6 @@ class CDSPPBridge(CDSPP):
     >>> CDSPPBridge().fit(X, [-1, 1, -1, -1], source=source).transduction_
     array([0, 1, 0, 1])
     """
-
-    identifier = "cdspp-bridge"
-    display_name = "CDSPP+bridge"
-    bridges = frozenset({SHARED, PAIRS})
-    accepts_sparse = False
-    several_sources = False
 
     _parameter_constraints = DOUBLE_CONSTRAINTS | {
         "mu": [None, NON_NEGATIVE],

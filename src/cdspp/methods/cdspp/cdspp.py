@@ -81,7 +81,7 @@ class CDSPPSup(SubspaceRecogniser):
     stored values. A class in only one domain has a mean in the subspace and may be
     predicted, though nothing ties it to the other domain. Large classes have more
     weight in the projection, but not in the labels. Two halves of a source, given as
-    two sources, are two domains with a regulariser each, which changes labels.
+    two sources, are two domains with a regulariser each, which may change labels.
 
     References
     ----------
@@ -111,11 +111,6 @@ class CDSPPSup(SubspaceRecogniser):
     keep_projections: bool = field(default=False, init=False)
     dtype: str = "float64"
 
-    identifier = "cdspp-sup"
-    display_name = "CDSPP_sup"
-    supervised = True
-    accepts_sparse = True
-    several_sources = True
     option_notes = {
         "n_components": (
             "CDSPP's closed form has no direction beyond the number of classes "
@@ -273,7 +268,8 @@ class CDSPP(CDSPPSup):
     -----
     The source's Gram matrix and class sums are computed once; each iteration costs one
     symmetric product of the target rows in use and one Cholesky factor per domain. A
-    class in only one domain and two halves of a source are treated as in `CDSPPSup`.
+    class in only one domain is treated as in `CDSPPSup`; two halves of a source, given
+    as two sources, may change labels, as there.
 
     Examples
     --------
@@ -288,10 +284,6 @@ class CDSPP(CDSPPSup):
     selection: str = "class"
     final_fit: bool = False
     keep_projections: bool = False
-
-    identifier = "cdspp"
-    display_name = "CDSPP"
-    supervised = False
 
     _parameter_constraints = CDSPPSup._parameter_constraints | {
         "max_iter": [COUNT],
@@ -323,11 +315,6 @@ class CDSPPPCA(CDSPP):
     eigenvector_scaling, classifier, keep_projections
         Likewise.
     """
-
-    identifier = "cdspp-pca"
-    display_name = "CDSPP+PCA"
-    centres_rows = True
-    several_sources = False
 
     _parameter_constraints = DOUBLE_CONSTRAINTS | {"pca_components": [COUNT]}
 
@@ -374,10 +361,6 @@ class TargetOnly(CDSPP):
     that is the target, never if it is the source, which is not used.
     """
 
-    identifier = "target-only"
-    display_name = "target-only"
-    uses_source = False
-    without_source_of = "cdspp"
     # The space belongs to the target, so source rows cannot be transformed into it.
     transform_source = available_if(lambda _: False)(CDSPP.transform_source)
 

@@ -74,12 +74,11 @@ class DDACL(SubspaceMethod, base.ConfidentClassifier):
     limited number of line searches keeps the result finite, which then depends on the
     seed and on rounding. The optimiser of the authors' code, and its softmax, which may
     overflow, are therefore part of the method. Reordering the rows only affects the
-    rounding of sums, but changes many labels of the embedded digits, and the accuracy
-    of a trial by points, about as much as another seed; on the embedded texts it
-    changes none. Renaming the classes draws other weights. `fit` raises `MethodFailed`
-    for a class in only one domain, without a source row or a labelled target row. Each
-    row counts once in the cross entropies and each class once in the means, whatever
-    the class sizes.
+    rounding of sums, but may change many labels, and the accuracy of a trial by points,
+    about as much as another seed; on the embedded texts it changes none. Renaming the
+    classes draws other weights. `fit` raises `MethodFailed` for a class in only one
+    domain, without a source row or a labelled target row. Each row counts once in the
+    cross entropies and each class once in the means, whatever the class sizes.
 
     References
     ----------
@@ -104,9 +103,6 @@ class DDACL(SubspaceMethod, base.ConfidentClassifier):
     max_iter: int = 5
     n_line_searches: int = 20
     random_state: Any = None
-
-    identifier = "ddacl"
-    display_name = "DDACL"
 
     _parameter_constraints = {
         "beta": [base.NON_NEGATIVE],

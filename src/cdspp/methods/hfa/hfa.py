@@ -203,10 +203,10 @@ class HFA(base.HeterogeneousClassifier):
     mean squared distance of the rows of its domain. Unlabelled rows are not used. A
     class in only one domain also has a machine and may be predicted. All rows of a
     domain have the same cost, so large classes have more weight. Reordering the rows
-    changes a few labels, within the tolerance of LIBSVM.
-    As in the authors' code, the first direction is constant, and after each new
-    direction the weights restart from equal values. The number of directions depends on
-    the tolerance of the solver; the predictions hardly do.
+    may change a few labels, within the tolerance of LIBSVM. As in the authors' code,
+    the first direction is constant, and after each new direction the weights restart
+    from equal values. The number of directions depends on the tolerance of the solver;
+    the predictions hardly do.
 
     References
     ----------
@@ -234,10 +234,6 @@ class HFA(base.HeterogeneousClassifier):
     max_inner_iter: int = 100
     tol: float = 1e-3
     svm_tol: float = 1e-3
-
-    identifier = "hfa"
-    display_name = "HFA"
-    supervised = True
 
     _parameter_constraints = {
         "trace_bound": [base.POSITIVE],

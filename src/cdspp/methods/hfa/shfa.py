@@ -250,14 +250,10 @@ class SHFA(HFA):
     predicted, which are never seen here. The search for the most violated labelling
     uses single coordinates of a root of the kernel, not the norm of the objective. The
     tolerance of LIBSVM matters: the exact solver labels a few rows in a hundred
-    differently. LIBSVM starts at the first rows, so that reordering the rows changes
+    differently. LIBSVM starts at the first rows, so that reordering the rows may change
     labels, but none with ``solver="exact"``; the given order is the authors'. A class
     in only one domain is treated as in `HFA`, and `prior` has the class shares.
     """
-
-    identifier = "shfa"
-    display_name = "SHFA"
-    supervised = False
 
     _parameter_constraints = {
         **HFA._parameter_constraints,

@@ -51,7 +51,6 @@ class NetworkClassifier(CommonSpaceMethod, base.ConfidentClassifier):
         A class has no source row or no labelled target row, or training diverges.
     """
 
-    needs_torch = True
     sums_rows: ClassVar[bool] = False  # a first layer may be a `RowLayer`
     _network: ClassVar[str]  # its class in `losses`, which imports torch
 
@@ -162,9 +161,9 @@ class SSAN(NetworkClassifier):
     needs their labels; here the last iteration counts. In the published code, domains
     of equal width share one encoder; here each has its own. `fit` raises `MethodFailed`
     for a class in only one domain. Each row counts once in the cross entropies and each
-    class once in the means, whatever the class sizes. Reordering the rows changes many
-    labels by rounding, as many as renaming the classes, which draws other weights, or
-    another seed.
+    class once in the means, whatever the class sizes. Reordering the rows may
+    change many labels by rounding; renaming the classes and another seed draw other
+    weights.
 
     References
     ----------
@@ -193,8 +192,6 @@ class SSAN(NetworkClassifier):
     device: str = "auto"
     random_state: Any = None
 
-    identifier = "ssan"
-    display_name = "SSAN"
     _network = "AlignmentNetwork"
     sums_rows = True
 
@@ -250,8 +247,8 @@ class STN(NetworkClassifier):
     correction, and soft labels weigh at most ``(T - 1) / T``. `fit` raises
     `MethodFailed` for a class in only one domain. Each row counts once in the cross
     entropy and each class once in the means, whatever the class sizes. Reordering the
-    rows changes a few labels by rounding, renaming the classes, which draws other
-    weights, or another seed more.
+    rows may change labels by rounding; renaming the classes and another seed draw other
+    weights.
 
     References
     ----------
@@ -276,8 +273,6 @@ class STN(NetworkClassifier):
     device: str = "auto"
     random_state: Any = None
 
-    identifier = "stn"
-    display_name = "STN"
     _network = "SoftTransferNetwork"
 
     _parameter_constraints = {
@@ -327,8 +322,7 @@ class JMEA(STN):
     CIFAR-100. Its `start` is 100, but 150 for SURF to DeCAF. It does not scale rows,
     which here have unit length. Its data are not available, so tests only compare the
     loss with a naive implementation. A class in only one domain is refused as by `STN`.
-    Reordering the rows changes a few labels by rounding, renaming the classes, which
-    draws other weights, or another seed more.
+    Reordering the rows and renaming the classes may change labels, as there.
 
     References
     ----------
@@ -341,8 +335,6 @@ class JMEA(STN):
     second_weight: float = 0.5
     start: int = 100
 
-    identifier = "jmea"
-    display_name = "JMEA"
     _network = "JointNetwork"
 
     _parameter_constraints = {
@@ -396,8 +388,8 @@ class NNT(base.ConfidentClassifier):
     of DSLR and Webcam), with probabilities within 0.001 and losses within 0.002 %. Its
     splits are not available, so accuracies printed in the paper cannot be compared. A
     class in only one domain is predicted if that is the target, never if it is the
-    source, which is not used. Reordering the rows changes a few labels by rounding, as
-    do renaming the classes, which draws other weights, and another seed.
+    source, which is not used. Reordering the rows may change a few labels by rounding;
+    renaming the classes and another seed draw other weights.
 
     References
     ----------
@@ -419,12 +411,6 @@ class NNT(base.ConfidentClassifier):
     max_iter: int = 500
     device: str = "auto"
     random_state: Any = None
-
-    identifier = "nn-t"
-    display_name = "NN_t"
-    supervised = True
-    uses_source = False
-    needs_torch = True
 
     _parameter_constraints = NetworkClassifier._parameter_constraints | {
         "tau": [base.NON_NEGATIVE]

@@ -16,7 +16,7 @@ from cdspp.core.linalg import (
 )
 from cdspp.methods import base
 from cdspp.methods.base import Float, Iteration, Problem
-from cdspp.methods.bridge import SHARED, bridge_error
+from cdspp.methods.bridge import bridge_error
 from cdspp.methods.shared.machines import LinearMachine, RadialMachine
 from cdspp.methods.transport import plans
 
@@ -110,8 +110,8 @@ class KPGRL(base.ConfidentClassifier):
     domains, which suits a plan between uniform masses. If class shares differ, the plan
     must move rows across classes. A class in only one domain is moved as well: a class
     of the source may be predicted for rows of others, and a class of the target loses
-    most of its rows to them. Renaming the classes changes a few labels, because tied
-    votes go to the first class, as in the authors' SVC.
+    most of its rows to them. Renaming the classes may change labels, because tied votes
+    go to the first class, as in the authors' SVC.
 
     Defaults are those of the released code for different features, except that its
     `max_iter` is 10000 and its rows are not scaled. Its machine is nearly linear,
@@ -143,9 +143,6 @@ class KPGRL(base.ConfidentClassifier):
     max_iter: int = 2000
     C: float = 1.0
     classifier: str = "svc"
-
-    identifier = "kpg-rl"
-    display_name = "KPG-RL"
 
     _parameter_constraints = {
         "tau": [base.POSITIVE],
@@ -221,13 +218,8 @@ class KPGRLGW(KPGRL):
     released code, whose line search omits `alpha` and the guide; here a step ends at
     the minimum of the objective. As for `KPGRL`, no printed results can be compared,
     and a class in only one domain, or with another share, is moved across classes.
-    Renaming the classes changes a few labels by ties, and reordering the rows by
-    rounding.
+    Renaming the classes may change labels by ties, and reordering the rows by rounding.
     """
-
-    identifier = "kpg-rl-gw"
-    display_name = "KPG-RL-GW"
-    needs_pot = True
 
     _parameter_constraints = {
         **{k: KPGRL._parameter_constraints[k] for k in ("tau", "C", "classifier")},
@@ -323,11 +315,6 @@ class KPGRLKP(KPGRL):
     """
 
     alpha: float = 0.5
-
-    identifier = "kpg-rl-kp"
-    display_name = "KPG-RL-KP"
-    bridges = frozenset({SHARED})
-    needs_bridge = True
 
     _parameter_constraints = KPGRL._parameter_constraints | {"alpha": [base.SHARE]}
 

@@ -89,8 +89,6 @@ def label_cost(problem: Problem) -> Float:
 class PlanClassifier(base.ConfidentClassifier):
     """A method that labels a target row by the source rows to which a plan ties it."""
 
-    needs_pot = True
-
     @abstractmethod
     def _fit_plan(self, problem: Problem, X: Float) -> None:
         """Fit the plan between the source and all target rows `X`, labelled first."""
@@ -167,9 +165,6 @@ class COOT(PlanClassifier):
     epsilon: float = 0.1
     label_cost: float = 1.0
     max_iter: int = 100
-
-    identifier = "coot"
-    display_name = "COOT"
 
     _parameter_constraints = {
         "epsilon": [base.POSITIVE],
@@ -256,9 +251,6 @@ class UCOOT(COOT):
     """
 
     relaxation: float = 10.0
-
-    identifier = "ucoot"
-    display_name = "UCOOT"
 
     _parameter_constraints = {
         **COOT._parameter_constraints,
@@ -355,9 +347,6 @@ class SemiRelaxedFGW(PlanClassifier):
     alpha: float = 0.5
     epsilon: float = 0.01
     max_iter: int = 200
-
-    identifier = "semi-relaxed-fgw"
-    display_name = "srFGW"
 
     _parameter_constraints = {
         "alpha": [base.SHARE],

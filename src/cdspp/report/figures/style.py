@@ -31,6 +31,7 @@ from cdspp.core.files import atomic
 from cdspp.core.names import AVERAGE, PathLike, Paths, several_sources
 from cdspp.core.wording import escape_invisible, split_name, task_title
 from cdspp.core.yaml_files import read_yaml
+from cdspp.methods.descriptions import looks
 from cdspp.study.plan import Row
 
 INK = "#22262b"
@@ -64,7 +65,10 @@ class Style:
 
 
 FOLDER = Path(__file__).parents[1] / "styles"
-STYLES = {k: Style(**look) for k, look in read_yaml(FOLDER / "methods.yaml").items()}
+STYLES = {
+    **{k: Style(**look) for k, look in read_yaml(FOLDER / "controls.yaml").items()},
+    **{k: Style(*look) for k, look in looks().items()},
+}
 
 _style = ContextVar("style", default=TWO_COLUMNS)  # the current style
 _PIXELS = 945  # of a PNG at full width
