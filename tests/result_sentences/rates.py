@@ -23,7 +23,6 @@ from result_sentences.sentences import (
     OPENING,
     PLACES,
     TABLE,
-    VERDICTS,
     WHEN_TEXTS,
     WORKED_VERDICT,
     Result,
@@ -123,7 +122,7 @@ ERROR_RATES = [
         RATES,
     ),
     Result(
-        HELP,
+        APPENDIX,
         "Of 1920 verdicts, on 960 pools and two methods, *helps* was false once in "
         "the 1651 cases where the source does not help, *hurts* 5 times in 737, "
         "*equal* never in 1498.",
@@ -131,7 +130,7 @@ ERROR_RATES = [
         rests_on=RATES,
     ),
     Result(
-        HELP,
+        APPENDIX,
         "The rule says *helps* in 41 of the 136 cases where the source certainly "
         "helps, *hurts* in 397 of the 823 where it certainly hurts, and *equal* in "
         "none of 147, because these pools have too few rows for it.",
@@ -149,7 +148,7 @@ ERROR_RATES = [
         rests_on=RATES,
     ),
     Result(
-        HELP,
+        APPENDIX,
         "Where the source costs 20 points in one trial of 20 and gains one point in "
         "the others, the mean gain is zero, and the rule says *helps* in {:.0f} to "
         "{:.0f} %: ten trials without the failure look like a gain.",
@@ -169,16 +168,14 @@ ERROR_RATES = [
     ),
     Result(
         APPENDIX,
-        "On planted populations every rate is within its bound; "
-        "[](source-help.md#how-often-the-rule-errs) counts the verdicts.",
+        "On planted populations every rate is within its bound.",
         holds=lambda n: ")*" not in n.page(RATES).partition("populations: verdicts")[2],
         rests_on=RATES,
     ),
     Result(
-        VERDICTS,
-        "We [measured it where the truth is known]"
-        "(../source-help.md#how-often-the-rule-errs): it is cautious, and misses many "
-        "true gains.",
+        HELP,
+        "[](error-rates.md) measures how often the rule errs: it is cautious, and misses "
+        "many true gains.",
         holds=powers,
         rests_on=RATES,
     ),

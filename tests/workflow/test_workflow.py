@@ -449,7 +449,7 @@ def test_labels_of_the_tests_are_read_from_the_folders(project: Project) -> None
 def test_a_table_of_an_installed_package_is_one_module_and_one_line(
     project: Project, repository: Path
 ) -> None:
-    guide = (repository / "docs/guide/own-table.md").read_text()
+    guide = (repository / "docs/own-table.md").read_text()
     module = guide.split(":caption: hardest.py\n\n")[1].split("```")[0]
     source = project.folder / "src"
     package = source / "hardest-1.dist-info"
