@@ -174,8 +174,8 @@ ERROR_RATES = [
     ),
     Result(
         HELP,
-        "[](error-rates.md) measures how often the rule errs: it is cautious, and misses "
-        "many true gains.",
+        "[](error-rates.md) measures how often the rule errs: it is cautious, and "
+        "misses many true gains.",
         holds=powers,
         rests_on=RATES,
     ),
