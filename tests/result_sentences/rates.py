@@ -21,6 +21,7 @@ from result_sentences.sentences import (
     OFFICE,
     OPEN,
     OPENING,
+    PAPER_TABLE,
     PLACES,
     TABLE,
     WHEN_TEXTS,
@@ -342,7 +343,31 @@ NEWER_METHODS = [
     ),
 ]
 
+PRINTED_CELLS = "docs/results/printed-methods.txt"
+
+
+def printed_cells(n: Numbers) -> tuple[int, int]:
+    """Return how many printed cells are exact, and how many there are."""
+    lines = [line.split("|")[1:] for line in n.page(PRINTED_CELLS).splitlines()[2:]]
+    totals = [next(c for c in cells[1:] if " of " in c) for cells in lines]
+    exact = [cells[1].split()[0] for cells in lines]
+    return (
+        sum(int(number) for number in exact if number.isdigit()),
+        sum(int(cell.split()[-1]) for cell in totals),
+    )
+
+
+REPRODUCED = [
+    Result(
+        PAPER_TABLE,
+        "{} of the {} cells are exact.",
+        printed_cells,
+        rests_on=PRINTED_CELLS,
+    ),
+]
+
 RESULTS = [
+    *REPRODUCED,
     *OPENING,
     *TABLE,
     *WHEN_TEXTS,

@@ -18,7 +18,7 @@ from result_sentences.numbers import Numbers
 from cdspp.core.wording import in_points
 
 README, INDEX = "README.md", "docs/index.md"
-PAPER = "docs/guide/paper.md"
+PAPER, PAPER_TABLE = "docs/guide/paper.md", "docs/guide/paper-table.md"
 WHEN, VERDICTS = "docs/guide/when.md", "docs/guide/verdicts.md"
 HELP, APPENDIX = "docs/source-help.md", "docs/error-rates.md"
 EMBEDDED, DIGITS, DOCS = "embedded", "digits", "docs-to-code"
