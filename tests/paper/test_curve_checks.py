@@ -158,6 +158,8 @@ def test_a_method_is_best_along_a_curve_where_it_is_at_every_value() -> None:
     assert other(known).verdict == SUPPORTED
     with pytest.raises(NotTestable, match="no value from 20"):
         partial(best, low=20)(known)
+    known.curves[0].accuracy[:, 0, 2] = math.nan  # a task lacks the last value
+    assert best(known).verdict == SUPPORTED
 
 
 def test_methods_may_differ_less_at_the_end_of_a_curve() -> None:

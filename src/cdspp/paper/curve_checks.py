@@ -269,14 +269,17 @@ def along(
         row = _find(curve, key)
         others = [_find(curve, rival)] if rival else _other_methods(curve, row)
         for place, value in enumerate(curve.values):
-            if low <= value <= high:
-                other, gain = _least_lead(curve, row, others, place)
+            inside = low <= value <= high
+            # A value that a task lacks has no average.
+            if inside and (found := _least_lead(curve, row, others, place)):
+                other, gain = found
                 gains.append(gain)
                 lead = f"{signed_difference(gain.gain)} over {other.display_name}"
                 texts.append(f"{value_text(value)}: {row.display_name} {lead}")
     if not gains:
         where = _range_text(low, high)
-        raise NotTestable(f"the curve over {_name_of(parameter)} has no value{where}")
+        fault = f"has no value{where} with all tasks"
+        raise NotTestable(f"the curve over {_name_of(parameter)} {fault}")
     trials = min(gain.trials for gain in gains)
     return Decision(
         decide_gains(gains),
@@ -287,8 +290,11 @@ def along(
 
 def _least_lead(
     curve: CurveScores, row: Row, others: Sequence[Row], place: int
-) -> tuple[Row, PairedGain]:
-    """Return the rival with the highest mean at a value, and the gain over it."""
+) -> tuple[Row, PairedGain] | None:
+    """Return the rival with the highest mean at a value, and the gain over it.
+
+    None if no trial has the value on all tasks.
+    """
     ours = _averages(curve, row)[place]
     gains = {
         other.key: verdicts.paired_gain(ours, _averages(curve, other)[place])
@@ -296,7 +302,7 @@ def _least_lead(
     }
     complete = [other for other in others if gains[other.key].trials]
     if not complete:
-        raise NotTestable(f"{row.display_name} shares no trial with another method")
+        return None
     rival = min(complete, key=lambda other: gains[other.key].gain)
     return rival, gains[rival.key]
 
