@@ -143,7 +143,7 @@ def test_what_lies_beside_an_output_needs_no_record(
     project: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "results/toy/report").mkdir()
-    (tmp_path / "results/toy/report/index.sha256").touch()
+    (tmp_path / "results/toy/report/digests.json").touch()
     (folder,) = (tmp_path / "data").glob("*/")  # reading a study of tables counts them
     (folder / "contents.json").write_text("{}")
     monkeypatch.chdir(tmp_path)
