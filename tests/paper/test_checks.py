@@ -174,12 +174,12 @@ def test_a_method_is_best_on_a_share_of_the_tasks() -> None:
 
 def test_accuracy_varies_where_most_methods_do() -> None:
     known = {"cdspp": 0.8 + 2 * LUCK, "dama": 0.7 + 2 * LUCK, "svm-t": 0.6}
-    verdict, numbers = check_of("varied")(evidence(known))
+    verdict, numbers = check_of("variation")(evidence(known))
     assert verdict == SUPPORTED
     assert numbers.endswith(
         "from 0.0 points (SVM_t) to 2.2 (CDSPP); above 1.0 for 2 of 3 methods."
     )
-    assert check_of("varied")(evidence({"cdspp": 0.8})).verdict == CONTRADICTED
+    assert check_of("variation")(evidence({"cdspp": 0.8})).verdict == CONTRADICTED
 
 
 def test_a_gain_is_the_largest_of_several_benchmarks() -> None:
@@ -210,14 +210,14 @@ def by_iteration(*levels: float) -> Evidence:
 
 
 def test_accuracy_settles_where_it_rises_and_then_stays() -> None:
-    settles = check_of("settles", method="cdspp", iteration=3)
-    verdict, numbers = settles(by_iteration(0.7, 0.76, 0.79, 0.785, 0.79))
+    plateau = check_of("plateau", method="cdspp", iteration=3)
+    verdict, numbers = plateau(by_iteration(0.7, 0.76, 0.79, 0.785, 0.79))
     assert verdict == SUPPORTED
     assert numbers.startswith("CDSPP by iteration: 70.0, 76.1, 79.0")
-    assert settles(by_iteration(0.7, 0.76, 0.79, 0.82)).verdict == CONTRADICTED
-    assert settles(by_iteration(0.79, 0.76, 0.70, 0.70)).verdict == CONTRADICTED
+    assert plateau(by_iteration(0.7, 0.76, 0.79, 0.82)).verdict == CONTRADICTED
+    assert plateau(by_iteration(0.79, 0.76, 0.70, 0.70)).verdict == CONTRADICTED
     with pytest.raises(NotTestable, match="no iteration 3"):
-        settles(by_iteration(0.7, 0.8))
+        plateau(by_iteration(0.7, 0.8))
 
 
 def test_the_cheapest_takes_less_than_every_whole_rival() -> None:

@@ -161,7 +161,7 @@ def best_on_tasks(
     )
 
 
-def varied(evidence: Evidence) -> Decision:
+def variation(evidence: Evidence) -> Decision:
     """Check that the accuracy of most methods varies over trials."""
     sds = {}
     for row in evidence.methods:
@@ -209,7 +209,7 @@ def _lead(gain: PairedGain, other: PairedGain) -> PairedGain:
     )
 
 
-def settles(evidence: Evidence, method: str, iteration: int) -> Decision:
+def plateau(evidence: Evidence, method: str, iteration: int) -> Decision:
     """Check that accuracy rises until an iteration, and hardly changes afterwards."""
     row = find_row(evidence.methods, method)
     by_trial = evidence.summary.by_iteration[evidence.place(row)].mean(axis=0)
@@ -254,9 +254,9 @@ CHECKS = {
     "no-better": Check(no_better),
     "best": Check(best),
     "best-on-tasks": Check(best_on_tasks),
-    "varied": Check(varied),
+    "variation": Check(variation),
     "largest-gain": Check(largest_gain),
-    "settles": Check(settles),
+    "plateau": Check(plateau),
     "flat": Check(curve_checks.flat),
     "trend": Check(curve_checks.trend),
     "peak": Check(curve_checks.peak),

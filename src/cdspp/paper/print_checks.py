@@ -136,7 +136,7 @@ def _best_on_tasks(
     return holds, f"best on {n_best} of {len(block)} tasks"
 
 
-def _varied(printed: Print) -> Answer:
+def _variation(printed: Print) -> Answer:
     sds = printed.own_cells.groupby("method")["printed_sd"].mean()
     above = int((sds > TOLERANCE + ZERO).sum())
     least, most = (f"{100 * sd:.1f}" for sd in (sds.min(), sds.max()))
@@ -152,7 +152,7 @@ def _largest_gain(
     return all(own > gain + ZERO for gain in others), f"{own:.1f} against {text} points"
 
 
-def _settles(printed: Print, method: str, iteration: int) -> Answer:
+def _plateau(printed: Print, method: str, iteration: int) -> Answer:
     subspace = printed.protocol.subspace
     if printed.benchmark not in subspace["benchmarks"]:
         raise NotPrinted
@@ -183,9 +183,9 @@ PRINT_CHECKS: dict[str, Callable[..., Answer]] = {
     "no-better": _no_better,
     "best": _best,
     "best-on-tasks": _best_on_tasks,
-    "varied": _varied,
+    "variation": _variation,
     "largest-gain": _largest_gain,
-    "settles": _settles,
+    "plateau": _plateau,
     "cheaper": _cheaper,
     "unfinished": _unfinished,
 }
