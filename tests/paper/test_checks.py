@@ -146,9 +146,11 @@ def test_no_better_is_worse_or_equal_within_a_point(level: float, word: str) -> 
     assert check_of("no-better", **PAIR)(known).verdict == word
 
 
-def test_equal_accuracies_are_no_better() -> None:
+def test_equal_accuracies_are_no_better_but_a_certain_half_point_is() -> None:
     known = evidence({"cdspp": 0.8 + LUCK / 10, "svm-t": 0.8 + LUCK / 10})
     assert check_of("no-better", **PAIR)(known).verdict == SUPPORTED
+    known = evidence({"cdspp": 0.8 + LUCK / 10, "svm-t": 0.795 + LUCK / 10})
+    assert check_of("no-better", **PAIR)(known).verdict == CONTRADICTED
 
 
 def test_a_method_is_best_on_a_share_of_the_tasks() -> None:
@@ -191,6 +193,8 @@ def test_a_gain_is_the_largest_of_several_benchmarks() -> None:
     both = replace(ours, others=[other])
     verdict, numbers = largest(both)
     assert (verdict, numbers) == (SUPPORTED, "Gains: Digits +10.1, Texts +5.1 points.")
+    larger = replace(evidence({"cdspp": 0.8, "svm-t": 0.1}), printed="nus-imagenet")
+    assert largest(replace(ours, others=[other, larger])).verdict == SUPPORTED
     smaller = replace(other, printed=None, others=[replace(ours, printed="mrc")])
     assert largest(smaller).verdict == CONTRADICTED
     with pytest.raises(NotTestable, match="compare with"):

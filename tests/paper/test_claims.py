@@ -155,7 +155,11 @@ def test_captions_count_three_words_and_leave_out_what_holds_by_construction() -
     findings = check_claims([known], CLAIMS)
     # Supported: both methods are better than SVM_t, CDSPP_sup also on most tasks.
     told = "In all, 3 supported, 4 contradicted, 1 undecided, 0 too few trials. "
-    assert build_verdicts_table(findings).caption.startswith(told)
+    table = build_verdicts_table(findings)
+    assert table.caption.startswith(told)
+    shown = [line.cells[0].text for line in table.lines]
+    assert "CDSPP is better than SVM_t. (our question)" in shown
+    assert "A smaller alpha loses accuracy." not in shown  # no curve tests it
     assert list(findings["verdict"]).count(BY_CONSTRUCTION) == 2
 
 
