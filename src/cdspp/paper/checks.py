@@ -185,16 +185,16 @@ def largest_gain(
     evidence: Evidence, method: str, rival: str, over: Sequence[str]
 ) -> Decision:
     """Check that a gain is larger than on each of other benchmarks of the paper."""
-    gains = {}
+    gains = []
     for each in (evidence, *evidence.others):
         if each is evidence or each.printed in over:
             (pair,) = _compare(each, method, rival)
-            gains[each.plan.title] = pair[-1]
+            gains.append((each.plan.title, pair[-1]))
     if len(gains) == 1:
         raise NotTestable("none of the benchmarks to compare with is in this study")
-    (_, ours), *others = gains.items()
+    (_, ours), *others = gains
     differences = [_lead(ours, other) for _, other in others]
-    texts = (f"{title} {signed_difference(g.gain)}" for title, g in gains.items())
+    texts = (f"{title} {signed_difference(gain.gain)}" for title, gain in gains)
     return Decision(decide_gains(differences), f"Gains: {', '.join(texts)} points.")
 
 
