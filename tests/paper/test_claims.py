@@ -56,7 +56,7 @@ from cdspp.study.plan import BenchmarkPlan
 EVERY = read_claims(RESOURCES / "paper/claims.yaml")
 CLAIMS = [claim for claim in EVERY if not CHECKS[claim.check].of_time]
 PROTOCOL = read_protocol(RESOURCES / "paper")
-PRINTED = read_print(RESOURCES / "paper", PROTOCOL)
+PRINTED = read_print(RESOURCES / "paper")
 
 
 def check_claims(evidence: Any, claims: Any) -> pd.DataFrame:

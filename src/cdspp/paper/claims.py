@@ -30,7 +30,7 @@ from cdspp.paper.claim_tables import (
 from cdspp.paper.evidence import CONTRADICTED, Decision, Evidence, NotTestable, Times
 from cdspp.paper.plugin import PaperPlan
 from cdspp.paper.print_checks import Print, ask_print, read_print
-from cdspp.paper.protocol import Protocol, read_protocol
+from cdspp.paper.protocol import Protocol
 from cdspp.paper.times import measure_times
 from cdspp.report.tables.table import write_tables
 from cdspp.stages.score import SampleScores
@@ -74,10 +74,9 @@ def write_claims(
     outputs: Paths,
 ) -> None:
     """Write the verdict on each claim of a study, with its numbers."""
-    protocol = read_protocol(paper)
     claims = read_claims(Path(paper, "claims.yaml"), PaperPlan.of(plans[0]).stated)
     evidence = read_evidence(scores, comparisons, rows, plans)
-    findings = check_claims(evidence, claims, read_print(paper, protocol))
+    findings = check_claims(evidence, claims, read_print(paper))
     tables = build_verdicts_table(findings), build_claims_table(findings)
     write_tables(tables, outputs)
 
@@ -89,8 +88,7 @@ def write_time_claims(
     times = measure_times(read_fit_records(records).results, plans)
     claims = read_claims(Path(paper, "claims.yaml"))
     evidence = [Times(plan, times, PaperPlan.of(plan).printed) for plan in plans]
-    printed = read_print(paper, read_protocol(paper))
-    findings = check_claims(evidence, claims, printed)
+    findings = check_claims(evidence, claims, read_print(paper))
     write_tables([build_time_claims_table(findings)], outputs)
 
 

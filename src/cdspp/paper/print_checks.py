@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +13,7 @@ from cdspp.core.names import AVERAGE, PathLike
 from cdspp.methods import method_class
 from cdspp.paper.evidence import TOLERANCE, as_list
 from cdspp.paper.printed import read_printed
-from cdspp.paper.protocol import Protocol
+from cdspp.paper.protocol import Protocol, read_protocol
 from cdspp.paper.times import paper_seconds
 
 SUPPORTS, CONTRADICTS, SILENT = "supports", "contradicts", ""
@@ -36,7 +36,7 @@ class Print:
 
     def of(self, benchmark: str) -> "Print":
         """Return the printed numbers seen from a benchmark."""
-        return Print(self.protocol, self.cells, self.seconds, benchmark)
+        return replace(self, benchmark=benchmark)
 
     @property
     def own_cells(self) -> pd.DataFrame:
@@ -75,10 +75,10 @@ class Print:
         return {name: rows[name] for name in names if name in rows}
 
 
-def read_print(folder: PathLike, protocol: Protocol) -> Print:
-    """Read the printed accuracies and seconds in the folder of the paper."""
+def read_print(folder: PathLike) -> Print:
+    """Read the protocol, and the printed accuracies and seconds, in a folder."""
     seconds = paper_seconds(Path(folder, "computation_time.csv"))
-    return Print(protocol, read_printed(folder).cells, seconds)
+    return Print(read_protocol(folder), read_printed(folder).cells, seconds)
 
 
 def _name(method: str) -> str:
