@@ -24,7 +24,8 @@ study: $(READY)
 
 test: $(READY)
 	@echo "[2/2] running the tests"
-	@$(BIN)/python -m pytest --numprocesses 2 --dist loadfile --no-loadscope-reorder
+	@PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest --numprocesses 2 --dist loadfile \
+		--no-loadscope-reorder
 
 # As root, on Debian or Ubuntu: a SLURM cluster of one node, and a small study on it.
 test-cluster: $(READY)
