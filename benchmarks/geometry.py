@@ -21,8 +21,8 @@ import pandas as pd
 from benchmarks.planted import Planted, PlantedProblem
 from cdspp.analysis.summary import mean_sd
 from cdspp.analysis.verdicts import ALPHA, HELPS, decide_pair, paired_gain
+from cdspp.core.devices import limit_threads
 from cdspp.core.errors import CollapseWarning, MethodFailed
-from cdspp.core.provenance import limit_threads
 from cdspp.core.seeding import integer_seed
 from cdspp.core.wording import in_points
 from cdspp.methods import make_seeded, method_class

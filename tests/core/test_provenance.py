@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from cdspp.core import provenance
+from cdspp.core import code_digests, provenance
 from cdspp.core.errors import DataError
 from cdspp.core.jobs import job, processor_time
 
@@ -19,17 +19,19 @@ def library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """Return a copy of the library that digests are taken of."""
     copy = tmp_path / "cdspp"
     shutil.copytree(Path(provenance.__file__).parents[1], copy)
-    monkeypatch.setattr(provenance, "__file__", str(copy / "core" / "provenance.py"))
-    provenance.code_digest.cache_clear()
+    monkeypatch.setattr(
+        code_digests, "__file__", str(copy / "core" / "code_digests.py")
+    )
+    code_digests.code_digest.cache_clear()
     yield copy
-    provenance.code_digest.cache_clear()
+    code_digests.code_digest.cache_clear()
 
 
 def digests() -> dict[str, str]:
-    provenance.code_digest.cache_clear()
+    code_digests.code_digest.cache_clear()
     names = ("svm_t", "cdspp.cdspp", "cdspp.structure_preserving")
     return {
-        name.rpartition(".")[2]: provenance.code_digest(f"cdspp.methods.{name}")
+        name.rpartition(".")[2]: code_digests.code_digest(f"cdspp.methods.{name}")
         for name in names
     }
 
@@ -70,7 +72,7 @@ def test_the_digest_of_ids_has_no_order_but_counts_them() -> None:
 
 def test_a_module_that_does_not_exist_is_refused() -> None:
     with pytest.raises(ModuleNotFoundError, match=r"cdspp\.nothing"):
-        provenance.code_digest("cdspp.nothing")
+        code_digests.code_digest("cdspp.nothing")
 
 
 @pytest.fixture
@@ -140,9 +142,9 @@ def test_what_a_class_of_the_user_imports_counts_wherever_it_is(
 
 
 def _digest_of_mine() -> str:
-    for kept in (provenance.code_digest, provenance._origin):
+    for kept in (code_digests.code_digest, code_digests._origin):
         kept.cache_clear()
-    return provenance.code_digest("own.mine")
+    return code_digests.code_digest("own.mine")
 
 
 def test_a_module_that_may_be_in_a_package_or_not_has_a_digest(
@@ -151,4 +153,4 @@ def test_a_module_that_may_be_in_a_package_or_not_has_a_digest(
     monkeypatch.chdir(tmp_path)
     lines = ("try:", "    from .helper import A", "except ImportError:", "    A = 1")
     Path("alone.py").write_text("\n".join(lines))
-    assert provenance.code_digest("alone")
+    assert code_digests.code_digest("alone")

@@ -12,9 +12,9 @@ import pytest
 from support.study_files import load
 from support.toy_problem import toy_problem
 
+from cdspp.core.code_digests import code_digest
 from cdspp.core.errors import ConfigError
 from cdspp.core.names import FitKey
-from cdspp.core.provenance import code_digest
 from cdspp.methods import (
     available,
     identity,

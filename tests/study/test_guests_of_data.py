@@ -13,8 +13,8 @@ import pytest
 import yaml
 from support.study_files import load
 
+from cdspp.core.code_digests import code_digest
 from cdspp.core.errors import ConfigError, DataError
-from cdspp.core.provenance import code_digest
 from cdspp.datasets import dataset_recipe
 from cdspp.features import extractor_class
 from cdspp.stages.data import prepare_dataset, write_labels

@@ -1,7 +1,7 @@
 # Report: one self-contained page from the tables, figures and records of a study. It states
 # the digests of all other files behind it, including labels.
 
-from cdspp.core.provenance import data_digest
+from cdspp.core.code_digests import data_digest
 from cdspp.study.stale import DIGESTS
 
 PLUGIN_MODULES = [plugin.__module__ for plugin in plugin_classes()]

@@ -1,5 +1,8 @@
-"""The devices of torch on which networks run."""
+"""Where numbers are computed: the devices of torch, and the threads of libraries."""
 
+import sys
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from importlib import import_module
 from typing import Any
 
@@ -45,3 +48,19 @@ def device_name(name: str) -> str:
     if name.startswith("cuda") or (not name and cuda.is_initialized()):
         return str(cuda.get_device_name(name or None))
     return name or PROCESSOR
+
+
+@contextmanager
+def limit_threads(n_threads: int) -> Iterator[None]:
+    """Limit the threads of loaded libraries, whose number affects the last bits."""
+    from threadpoolctl import threadpool_limits
+
+    with ExitStack() as stack:
+        if torch := sys.modules.get("torch"):
+            stack.callback(torch.set_num_threads, torch.get_num_threads())
+            torch.set_num_threads(n_threads)
+        if cv2 := sys.modules.get("cv2"):
+            stack.callback(cv2.setNumThreads, cv2.getNumThreads())
+            cv2.setNumThreads(n_threads)
+        stack.enter_context(threadpool_limits(limits=n_threads))
+        yield

@@ -14,6 +14,9 @@ Int = NDArray[np.intp]
 
 SHOWN = 5  # rows that an error names
 MANY_CLASSES = 50  # with fewer classes, a dense product is faster
+# Largest number of values of sparse rows that a study makes dense, except for a bridge;
+# larger rows stay sparse if the method accepts them.
+MAX_DENSE = 2**27
 
 
 def n_rows(values: Any) -> int | None:

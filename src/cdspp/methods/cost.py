@@ -12,6 +12,7 @@ from scipy import sparse
 
 from cdspp.core.discovery import defaults_of
 from cdspp.core.errors import CostWarning
+from cdspp.core.linalg import MAX_DENSE
 from cdspp.core.memory import available_megabytes, memory_text
 from cdspp.core.wording import duration
 
@@ -23,9 +24,6 @@ ALWAYS_FREE = 64.0  # megabytes, less than importing this package takes
 MIB = 2.0**20
 # Resident memory of a job that has imported the library, and with torch.
 START_UP_MB, TORCH_MB = 250.0, 350.0
-# Largest number of values of sparse rows that a study makes dense, except for a bridge;
-# larger rows stay sparse if the method accepts them.
-MAX_DENSE = 2**27
 # The rows as read (float32), as float64, their subsets and a normalised copy.
 COPIES = 4
 

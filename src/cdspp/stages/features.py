@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from cdspp.core import jobs, linalg, provenance, scaling
+from cdspp.core import devices, jobs, linalg, scaling
 from cdspp.core.devices import AUTO, device_of_job
 from cdspp.core.errors import DataError
 from cdspp.core.names import NO_SCALE, PCA, PathLike
@@ -33,7 +33,7 @@ def build_codebook(
     assert isinstance(tool, WordExtractor)
     content, domain = read_index(Path(files["index"])), str(tool.codebook_domain)
     _load(tool)
-    with provenance.limit_threads(numeric_threads):
+    with devices.limit_threads(numeric_threads):
         words = tool.fit_codebook(_paths(content, domain, files))
     content.check(domain)
     names = [f"word-{number}" for number in range(len(words))]
@@ -69,7 +69,7 @@ def extract_view(
     """
     tool = _loaded(extractor, options, files, gpus)
     columns, extra = None, dict[str, Any]()
-    with provenance.limit_threads(numeric_threads):
+    with devices.limit_threads(numeric_threads):
         if isinstance(tool, ViewExtractor):
             X, ids, record = _from_view(tool, files["view"])
         else:

@@ -21,10 +21,10 @@ from cdspp.core.discovery import defaults_of
 from cdspp.core.errors import CollapseWarning, DataError, MethodFailed
 from cdspp.core.files import Record, record_path, write_record
 from cdspp.core.labels import keep_labels
+from cdspp.core.linalg import MAX_DENSE
 from cdspp.core.names import PathLike, fit_key, trials_of_block
 from cdspp.methods import make_seeded, method_class
 from cdspp.methods.base import HeterogeneousClassifier, Iteration, SourceDomain
-from cdspp.methods.cost import MAX_DENSE
 from cdspp.methods.source_vote import SourceVote
 from cdspp.stages import formats
 from cdspp.stages.source_states import SourceState
@@ -92,7 +92,7 @@ def fit_block(job_inputs: JobInputs, fits: Sequence[Fit]) -> None:
     files = job_inputs.files.items()
     inputs = {name: run_lock.input_digest(path) for name, path in files}
     seed, threads = job_inputs.seed, job_inputs.numeric_threads
-    with provenance.limit_threads(threads):
+    with devices.limit_threads(threads):
         # Grouped by method, so that recorded times do not profit from another's work.
         for _, settings in groupby(fits, key=attrgetter("method")):
             with memory.shared_results():

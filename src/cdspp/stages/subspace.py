@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from scipy import linalg
 
-from cdspp.core import errors, labels, provenance
+from cdspp.core import devices, errors, labels
 from cdspp.core.files import atomic
 from cdspp.core.linalg import Float, column_signs, row_normalise
 from cdspp.core.names import PathLike
@@ -58,7 +58,7 @@ def write_subspace(
     receives `SUBSPACE_ARRAYS`, with `predicted` empty for given labels, and without
     rows if the method fails.
     """
-    with provenance.limit_threads(numeric_threads):
+    with devices.limit_threads(numeric_threads):
         trial = next(read_trials(files, overlap=overlap))
         try:
             arrays = _arrays(method, options, trial)

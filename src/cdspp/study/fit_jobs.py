@@ -14,9 +14,9 @@ from operator import attrgetter
 from typing import Any, NamedTuple
 
 from cdspp.core import names
+from cdspp.core.code_digests import code_digest
 from cdspp.core.errors import EXTRAS, install_hint
 from cdspp.core.names import FitKey, PathLike, trials_of_block
-from cdspp.core.provenance import code_digest
 from cdspp.core.wording import listed
 from cdspp.features import Extractor, extractor_class, make_extractor
 from cdspp.methods import cost, identity, method_class

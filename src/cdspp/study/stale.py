@@ -17,6 +17,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from cdspp.core.code_digests import code_digest
 from cdspp.core.errors import DataError
 from cdspp.core.files import (
     OTHER_CODE,
@@ -32,7 +33,7 @@ from cdspp.core.files import (
     write_json,
 )
 from cdspp.core.names import MAIN, FitKey, PathLike, trials_of_block
-from cdspp.core.provenance import code_digest, file_digest
+from cdspp.core.provenance import file_digest
 from cdspp.core.run_lock import FOLDER
 from cdspp.core.wording import counted
 from cdspp.datasets import dataset_recipe
