@@ -165,8 +165,8 @@ def test_own_weights_count_by_their_content(tmp_path: Path) -> None:
     before = own_digests("cnn", options)
     path.write_bytes(b"two")
     assert own_digests("cnn", options) != before
-    assert own_digests("cnn", {"weights": "random"}) == []
-    assert own_digests("cnn", {"weights": "IMAGENET1K_V1"}) == []
+    assert own_digests("cnn", {"weights": "random"}) == {}
+    assert own_digests("cnn", {"weights": "IMAGENET1K_V1"}) == {}
 
 
 def test_weights_from_a_file_replace_the_random_ones(

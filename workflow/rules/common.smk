@@ -25,6 +25,7 @@ from cdspp.study.config import load_study, merge_files, merge_presets
 from cdspp.study.files import (
     CODEBOOK,
     FEATURES,
+    FETCHED,
     FIT,
     INDEX,
     LABELS,
@@ -45,13 +46,11 @@ from cdspp.study.files import (
 from cdspp.study.fit_jobs import expected_seconds, missing_packages
 from cdspp.study.plan import plan_of
 from cdspp.study.plugins import plugin_classes
+from cdspp.study.run_forecast import reasons_of_run, remake_question, run_forecast
+from cdspp.study.specifications import Specifications, job_values
 from cdspp.study.stale import (
     changed_note,
     edited_outputs,
-    file_recipe,
-    notes,
-    run_forecast,
-    remake_question,
     stale,
     unrecorded_files,
 )
@@ -95,7 +94,7 @@ if config.get("container"):
     container: config["container"]
 
 
-recipe_of = cache(partial(file_recipe, study))
+specifications = Specifications(study)
 to_remake = set()  # existing files, remade if the run reaches them
 
 if workflow.is_main_process:  # jobs also read this file
@@ -104,12 +103,12 @@ if workflow.is_main_process:  # jobs also read this file
     export_run_lock(own_lock)
     backend = getattr(workflow.workflow_settings, "persistence_backend", "file")
     unrecorded = unrecorded_files(study) if str(backend) == "file" else []
-    outdated = stale(study, recipe_of, quick=True)
+    outdated = stale(study, specifications, quick=True)
     root = Path("results", study.name)
     to_remake = {*unrecorded, *outdated, *edited_outputs(root)}
     changed = changed_note(root)
     fits_ahead = run_forecast(study, outdated)
-    renewed = notes(outdated, unrecorded, fits_ahead)
+    renewed = reasons_of_run(outdated, unrecorded, fits_ahead)
     for note in filter(None, (own_lock.note, changed, *renewed, *study.notes)):
         logger.warning(note)
     keep_fits = os.environ.pop(KEEP_FITS, "")  # not for the jobs
@@ -150,13 +149,20 @@ PLANS = {name: plan_of(study, name) for name in study.benchmarks}
 PLAN_VALUES = {name: asdict(plan) for name, plan in PLANS.items()}
 
 
-# The digest of everything that determines a file, besides its inputs. Snakemake records no
+# Inputs and parameters of a rule, from the specification of its file. Snakemake records no
 # parameter that is a function of outputs, so it takes the path from the wildcards.
-def made_of(file):
-    def recipe(wildcards):
-        return recipe_of(file.format(**wildcards))
+def inputs_of(file):
+    def inputs(wildcards):
+        return {**specifications.of(file.format(**wildcards)).inputs}
 
-    return recipe
+    return inputs
+
+
+def specification_of(file):
+    def specification(wildcards):
+        return job_values(specifications.of(file.format(**wildcards)))
+
+    return specification
 
 
 fits_of = partial(fit_files, study)  # of a benchmark
@@ -166,8 +172,6 @@ AFTER_FITS = files_after_fits(
     study, *(names_of_kind(kind, list(PLANS.values())) for kind in KINDS)
 )
 
-# Data, features and labels are shared by all studies.
-FETCHED = "data/{dataset}/{resource}.fetched.json"
 EVERY_SCORES = expand(SCORES, benchmark=study.benchmarks, allow_missing=True)
 
 IDENTIFIER = "[a-z0-9]+(?:-[a-z0-9]+)*"
@@ -189,14 +193,6 @@ wildcard_constraints:
     task=rf"{IDENTIFIER}(?:\+{IDENTIFIER})*_{IDENTIFIER}",
     method=one_of(study.methods),
     block="[0-9]+-[0-9]+",
-
-
-def dataset_of(wildcards):
-    return study.benchmarks[wildcards.benchmark].dataset
-
-
-def domain_labels(wildcards):
-    return LABELS.format(dataset=dataset_of(wildcards), domain=wildcards.domain)
 
 
 def every_file(wildcards):

@@ -77,14 +77,11 @@ rule fetch:
         "../scripts/fetch.py"
 
 
-def own_data(wildcards):
-    return study.datasets[wildcards.dataset].own
-
-
 def own_data_files(wildcards):
     if NO_SHARED_DISK and not workflow.local_exec:
         send_own_sources()
-    return no_input(wildcards) + own_input(*data_files(own_data(wildcards)))
+    own = study.datasets[wildcards.dataset].own
+    return no_input(wildcards) + own_input(*data_files(own))
 
 
 rule prepare_dataset:
@@ -103,15 +100,14 @@ rule prepare_dataset:
         mem_mb=2000,
         runtime=60,
     params:
-        own=own_data,
-        made_of=made_of(INDEX),
+        specification=specification_of(INDEX),
     script:
         "../scripts/prepare_dataset.py"
 
 
 rule labels:
     input:
-        INDEX,
+        unpack(inputs_of(LABELS)),
     output:
         LABELS,
         f"{LABELS}.json",
@@ -121,6 +117,6 @@ rule labels:
     conda:
         "../../envs/environment.yaml"
     params:
-        made_of=made_of(LABELS),
+        specification=specification_of(LABELS),
     script:
         "../scripts/labels.py"

@@ -3,43 +3,28 @@
 
 from functools import partial
 
-from cdspp.features import extractor_class, own_files, pretrained_network
-from cdspp.features.base import WordExtractor
 from cdspp.study.fit_jobs import view_request
 
 
-def view_of(wildcards):
-    return study.views[wildcards.view]
+def view_inputs(pattern):
+    inputs, specification = inputs_of(pattern), specification_of(pattern)
 
+    def files(wildcards):
+        named = inputs(wildcards)
+        if NO_SHARED_DISK and "view" not in named:
+            stored = [named[k] for k in ("index", "fetched", "weights") if k in named]
+            own = study.datasets[wildcards.dataset].own or {}
+            folder = [own["folder"]] if "folder" in own else []
+            own_files = specification(wildcards)["own_files"]
+            named["archives"] = [*map(archive_of, stored)]
+            named["own"] = own_input(*folder, *own_files)
+        return named
 
-def view_files(wildcards, domain=None):
-    dataset, view = wildcards.dataset, view_of(wildcards)
-    files = {"index": INDEX.format(dataset=dataset)}
-    resource = study.datasets[dataset].resource(view, domain)
-    if resource is not None:
-        files["fetched"] = FETCHED.format(dataset=dataset, resource=resource)
-    network = pretrained_network(view.extractor, view.options)
-    if network is not None:
-        files["weights"] = FETCHED.format(dataset="backbones", resource=network)
-    if NO_SHARED_DISK:
-        options = view.domain_options(domain or view.options["codebook_domain"])
-        files["archives"] = [*map(archive_of, files.values())]
-        kept = own_data(wildcards) or {}
-        folder = [kept["folder"]] if "folder" in kept else []
-        files["own"] = own_input(*folder, *own_files(view.extractor, options))
     return files
 
 
-def extractor_name(wildcards):
-    return view_of(wildcards).extractor
-
-
 def codebook_domain(wildcards):
-    return view_of(wildcards).options["codebook_domain"]
-
-
-def codebook_options(wildcards):
-    return view_of(wildcards).domain_options(codebook_domain(wildcards))
+    return study.views[wildcards.view].options["codebook_domain"]
 
 
 def view_resource(name, wildcards, attempt):
@@ -50,7 +35,7 @@ def view_resource(name, wildcards, attempt):
 
 rule codebook:
     input:
-        unpack(view_files),
+        unpack(view_inputs(CODEBOOK)),
     output:
         CODEBOOK,
         f"{CODEBOOK}.json",
@@ -64,44 +49,14 @@ rule codebook:
         runtime=partial(view_resource, "minutes"),
         gpu=partial(view_resource, "gpus"),
     params:
-        extractor=extractor_name,
-        options=codebook_options,
-        numeric_threads=study.numeric_threads,
-        made_of=made_of(CODEBOOK),
+        specification=specification_of(CODEBOOK),
     script:
         "../scripts/codebook.py"
 
 
-def feature_input(wildcards):
-    dataset, domain, view = wildcards.dataset, wildcards.domain, view_of(wildcards)
-    if view.view is not None:
-        return {"view": FEATURES.format(dataset=dataset, domain=domain, view=view.view)}
-    files = view_files(wildcards, domain)
-    if issubclass(extractor_class(view.extractor), WordExtractor):
-        files["codebook"] = CODEBOOK.format(dataset=dataset, view=view.identifier)
-    return files
-
-
-def extractor_options(wildcards):
-    return view_of(wildcards).domain_options(wildcards.domain)
-
-
-def own_places(wildcards):
-    return own_files(extractor_name(wildcards), extractor_options(wildcards))
-
-
-def view_scale(wildcards):
-    return view_of(wildcards).scale
-
-
-def published_spec(wildcards):
-    dataset = study.datasets[wildcards.dataset]
-    return dataset.spec(view_of(wildcards), wildcards.domain)
-
-
 rule features:
     input:
-        unpack(feature_input),
+        unpack(view_inputs(FEATURES)),
     output:
         FEATURES,
         f"{FEATURES}.json",
@@ -115,12 +70,6 @@ rule features:
         runtime=partial(view_resource, "minutes"),
         gpu=partial(view_resource, "gpus"),
     params:
-        extractor=extractor_name,
-        options=extractor_options,
-        scale=view_scale,
-        own_files=own_places,
-        spec=published_spec,
-        numeric_threads=study.numeric_threads,
-        made_of=made_of(FEATURES),
+        specification=specification_of(FEATURES),
     script:
         "../scripts/features.py"

@@ -8,7 +8,6 @@ from functools import cache, partial
 from cdspp.core.names import FitKey, trials_of_block
 from cdspp.study.files import FIT_LOG
 from cdspp.study.fit_jobs import (
-    fit_fields,
     fit_rules,
     fit_request,
     longest_seconds,
@@ -18,8 +17,7 @@ from cdspp.study.fit_jobs import (
 
 rule test_shares:
     input:
-        labels=domain_labels,
-        split=SPLIT.replace("{role}", "target"),
+        unpack(inputs_of(SHARES)),
     output:
         SHARES,
         f"{SHARES}.json",
@@ -30,7 +28,7 @@ rule test_shares:
     resources:
         runtime=1,
     params:
-        made_of=made_of(SHARES),
+        specification=specification_of(SHARES),
     script:
         "../scripts/test_shares.py"
 
@@ -102,31 +100,16 @@ for group in fit_rules(study):
             gpu=partial(fit_resource, "gpus", group),
         params:
             benchmark=first.benchmark,
-            study={"seed": study.seed, "numeric_threads": study.numeric_threads},
-            fits=[fit_fields(study, key) for key in group.fits],
+            fits=[job_values(specifications.of_fit(key)) for key in group.fits],
         message:
             fit_message(group)
         script:
             "../scripts/fit.py"
 
 
-def subspace_input(wildcards):
-    method, block = study.shown_method(), study.showcase_blocks()[0]
-    key = FitKey(wildcards.benchmark, MAIN, wildcards.task, method, block)
-    return files_of_fit(study, key)
-
-
-def main_overlap(wildcards):
-    return study.overlap(wildcards.benchmark, MAIN)
-
-
-def shown_options(wildcards):
-    return study.method_options(study.shown_method(), MAIN)
-
-
 rule subspace:
     input:
-        unpack(subspace_input),
+        unpack(inputs_of(SUBSPACE)),
     output:
         SUBSPACE,
         f"{SUBSPACE}.json",
@@ -139,10 +122,6 @@ rule subspace:
         mem_mb=2000,
         runtime=30,
     params:
-        method=study.shown_method(),
-        overlap=main_overlap,
-        options=shown_options,
-        numeric_threads=study.numeric_threads,
-        made_of=made_of(SUBSPACE),
+        specification=specification_of(SUBSPACE),
     script:
         "../scripts/subspace.py"

@@ -4,8 +4,6 @@
 
 from functools import partial
 
-from cdspp.study.fit_jobs import expected_fits
-
 
 def predictions(wildcards):
     return [f"{file}.parquet" for file in fits_of(wildcards.benchmark)]
@@ -21,7 +19,7 @@ def target_labels(wildcards):
 
 
 def expected(wildcards):
-    return expected_fits(study, wildcards.benchmark)
+    return specifications.expected_fits(wildcards.benchmark)
 
 
 def records_of_fits(wildcards):
@@ -46,7 +44,7 @@ rule score:
         runtime=20,
     params:
         expected=expected,
-        made_of=made_of(SCORES),
+        specification=specification_of(SCORES),
     script:
         "../scripts/score.py"
 

@@ -2,14 +2,9 @@
 # The file of a target holds no label of a test sample.
 
 
-def draw(wildcards):
-    names = ("benchmark", "setting", "role", "domain")
-    return study.draw(*(wildcards[name] for name in names))
-
-
 rule split:
     input:
-        domain_labels,
+        unpack(inputs_of(SPLIT)),
     output:
         SPLIT,
         f"{SPLIT}.json",
@@ -20,21 +15,15 @@ rule split:
     resources:
         runtime=1,
     params:
-        dataset=dataset_of,
-        draw=draw,
-        made_of=made_of(SPLIT),
+        specification=specification_of(SPLIT),
     script:
         "../scripts/split.py"
 
 
 # Pairs are used only as such; they have an id, and no label.
-def benchmark_index(wildcards):
-    return INDEX.format(dataset=dataset_of(wildcards))
-
-
 rule pairs:
     input:
-        benchmark_index,
+        unpack(inputs_of(PAIR_SPLIT)),
     output:
         PAIR_SPLIT,
         f"{PAIR_SPLIT}.json",
@@ -45,7 +34,6 @@ rule pairs:
     resources:
         runtime=1,
     params:
-        seed=study.seed,
-        made_of=made_of(PAIR_SPLIT),
+        specification=specification_of(PAIR_SPLIT),
     script:
         "../scripts/pairs.py"

@@ -1,20 +1,10 @@
 """Learn visual words from one domain."""
 
-from cdspp.core.jobs import job
+from cdspp.core.jobs import file_job
 from cdspp.stages.features import build_codebook
 from cdspp.stages.node_archives import unpack_archives
 
-files = unpack_archives(snakemake.input)
-with job(
-    snakemake.log[0],
-    files.values(),
-    output=snakemake.output[0],
-    made_of=snakemake.params.made_of,
-):
-    build_codebook(
-        files=files,
-        extractor=snakemake.params.extractor,
-        options=snakemake.params.options,
-        output=snakemake.output[0],
-        numeric_threads=snakemake.params.numeric_threads,
-    )
+files, made_of = unpack_archives(snakemake.input), snakemake.params.specification
+output = snakemake.output[0]
+with file_job(snakemake.log[0], output, made_of, files) as options:
+    build_codebook(files=files, output=output, **options)

@@ -1,6 +1,7 @@
 """Fit methods on a task for a block of trials, in several settings."""
 
 from cdspp.core.jobs import job
+from cdspp.core.records import Specification
 from cdspp.stages.fit import Fit, JobInputs, fit_block
 
 with job(snakemake.log[0], snakemake.input):
@@ -9,7 +10,7 @@ with job(snakemake.log[0], snakemake.input):
         benchmark=snakemake.params.benchmark,
         task=snakemake.wildcards.task,
         gpus=snakemake.resources.gpu,
-        **snakemake.params.study,
     )
-    fits = zip(snakemake.output.predictions, snakemake.params.fits, strict=True)
-    fit_block(job_inputs, [Fit(predictions=path, **rest) for path, rest in fits])
+    specifications = (Specification(**each) for each in snakemake.params.fits)
+    files = snakemake.output.predictions
+    fit_block(job_inputs, [*map(Fit.specified, files, specifications)])

@@ -1,12 +1,8 @@
 """Write the labels of a domain."""
 
-from cdspp.core.jobs import job
+from cdspp.core.jobs import file_job
 from cdspp.stages.data import write_labels
 
-with job(
-    snakemake.log[0],
-    snakemake.input,
-    output=snakemake.output[0],
-    made_of=snakemake.params.made_of,
-):
-    write_labels(snakemake.input[0], snakemake.wildcards.domain, snakemake.output[0])
+output, made_of = snakemake.output[0], snakemake.params.specification
+with file_job(snakemake.log[0], output, made_of, {**snakemake.input}):
+    write_labels(snakemake.input.index, snakemake.wildcards.domain, output)

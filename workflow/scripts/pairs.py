@@ -1,17 +1,13 @@
 """Draw the order of the paired rows in a block of trials."""
 
-from cdspp.core.jobs import job
+from cdspp.core.jobs import file_job
 from cdspp.stages.splits import write_pairs
 
-with job(
-    snakemake.log[0],
-    snakemake.input,
-    output=snakemake.output[0],
-    made_of=snakemake.params.made_of,
-):
+output, made_of = snakemake.output[0], snakemake.params.specification
+with file_job(snakemake.log[0], output, made_of, {**snakemake.input}) as options:
     write_pairs(
-        index=snakemake.input[0],
-        output=snakemake.output[0],
+        index=snakemake.input.index,
+        output=output,
         block=snakemake.wildcards.block,
-        seed=snakemake.params.seed,
+        **options,
     )

@@ -1,21 +1,18 @@
 """Put the files of a data set in place."""
 
-from cdspp.core.jobs import job
+from cdspp.core.jobs import file_job
 from cdspp.stages.data import prepare_dataset
 from cdspp.stages.node_archives import pack_index
 from cdspp.study.files import workflow_folder
 
-own = snakemake.params.own or {}
-with job(
-    snakemake.log[0],
-    own=own.get("tables", {}).values(),
-    output=snakemake.output[0],
-    made_of=snakemake.params.made_of,
-):
+output, made_of = snakemake.output[0], snakemake.params.specification
+own = made_of["options"]["own"]
+tables = (own or {}).get("tables", {}).values()
+with file_job(snakemake.log[0], output, made_of, own=tables):
     prepare_dataset(
         name=snakemake.wildcards.dataset,
-        own=snakemake.params.own,
+        own=own,
         catalogue=workflow_folder() / "resources/datasets.yaml",
-        output=snakemake.output[0],
+        output=output,
     )
-    pack_index(snakemake.output[0], snakemake.output[2:])
+    pack_index(output, snakemake.output[2:])

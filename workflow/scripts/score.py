@@ -1,11 +1,12 @@
 """Score the predictions of a benchmark."""
 
-from cdspp.core.files import write_record
+from pathlib import Path
+
 from cdspp.core.jobs import job
-from cdspp.core.run_lock import input_digest
+from cdspp.core.records import Specification, write_record
 from cdspp.stages.score import write_scores
 
-with job(snakemake.log[0], snakemake.input):
+with job(snakemake.log[0], snakemake.input) as digests:
     write_scores(
         fits=snakemake.input.fits,
         labels=snakemake.input.labels,
@@ -13,7 +14,9 @@ with job(snakemake.log[0], snakemake.input):
         rows=snakemake.output.rows,
         expected=snakemake.params.expected,
     )
+    made_of = Specification(**snakemake.params.specification)
     # Without those of fits, which may be many: a run compares fits by recipe and time.
-    labels = {path: input_digest(path) for path in snakemake.input.labels}
+    labels = {Path(path).stem: path for path in snakemake.input.labels}
+    made_of = made_of._replace(inputs=labels)
     for path in (snakemake.output.scores, snakemake.output.rows):
-        write_record(path, snakemake.params.made_of, labels)
+        write_record(path, made_of, digests)

@@ -1,20 +1,15 @@
 """Draw the labelled samples of a block of trials."""
 
-from cdspp.core.jobs import job
+from cdspp.core.jobs import file_job
 from cdspp.stages.splits import write_split
 
-with job(
-    snakemake.log[0],
-    snakemake.input,
-    output=snakemake.output[0],
-    made_of=snakemake.params.made_of,
-):
+output, made_of = snakemake.output[0], snakemake.params.specification
+with file_job(snakemake.log[0], output, made_of, {**snakemake.input}) as options:
     write_split(
-        labels=snakemake.input[0],
-        output=snakemake.output[0],
-        dataset=snakemake.params.dataset,
+        labels=snakemake.input.labels,
+        output=output,
         domain=snakemake.wildcards.domain,
         role=snakemake.wildcards.role,
         block=snakemake.wildcards.block,
-        **snakemake.params.draw,
+        **options,
     )

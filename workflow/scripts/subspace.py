@@ -1,19 +1,9 @@
 """Project one trial iteration by iteration."""
 
-from cdspp.core.jobs import job
+from cdspp.core.jobs import file_job
 from cdspp.stages.subspace import write_subspace
 
-with job(
-    snakemake.log[0],
-    snakemake.input,
-    output=snakemake.output[0],
-    made_of=snakemake.params.made_of,
-):
-    write_subspace(
-        files={**snakemake.input},
-        output=snakemake.output[0],
-        overlap=snakemake.params.overlap,
-        method=snakemake.params.method,
-        options=snakemake.params.options,
-        numeric_threads=snakemake.params.numeric_threads,
-    )
+output, made_of = snakemake.output[0], snakemake.params.specification
+files = {**snakemake.input}
+with file_job(snakemake.log[0], output, made_of, files) as options:
+    write_subspace(files=files, output=output, **options)

@@ -1,16 +1,9 @@
 """Count the shares of the classes among the test samples of a block of trials."""
 
-from cdspp.core.jobs import job
+from cdspp.core.jobs import file_job
 from cdspp.stages.splits import write_test_shares
 
-with job(
-    snakemake.log[0],
-    snakemake.input,
-    output=snakemake.output[0],
-    made_of=snakemake.params.made_of,
-):
-    write_test_shares(
-        labels=snakemake.input.labels,
-        split=snakemake.input.split,
-        output=snakemake.output[0],
-    )
+output, made_of = snakemake.output[0], snakemake.params.specification
+files = {**snakemake.input}
+with file_job(snakemake.log[0], output, made_of, files):
+    write_test_shares(output=output, **files)

@@ -14,9 +14,9 @@ import pandas as pd
 from cdspp.analysis.summary import read_scores
 from cdspp.core.devices import PROCESSOR
 from cdspp.core.errors import DataError
-from cdspp.core.files import Record
 from cdspp.core.names import FitKey, PathLike, fit_key
 from cdspp.core.provenance import USAGE, numeric_versions
+from cdspp.core.records import Record
 from cdspp.core.version import VERSION
 from cdspp.core.wording import counted
 from cdspp.methods.descriptions import cites_of

@@ -11,8 +11,8 @@ from cdspp.analysis.fit_records import job_data, mixed_fits_text
 from cdspp.analysis.summary import read_scores, score_files
 from cdspp.core import names
 from cdspp.core.errors import DataError
-from cdspp.core.files import Record
 from cdspp.core.provenance import file_digest, ids_digest
+from cdspp.core.records import Record
 from cdspp.core.wording import counted
 from cdspp.stages import formats
 from cdspp.stages.score import score_fit

@@ -103,17 +103,20 @@ def _status(arguments: Namespace) -> str:
 
 def files_to_remake(study: Study) -> tuple[dict[str, Any], list[str]]:
     """Return what a run would remake, as values for JSON and as sentences."""
-    from cdspp.study.stale import notes, run_forecast, stale, unrecorded_files
+    from cdspp.study.run_forecast import reasons_of_run, run_forecast
+    from cdspp.study.stale import stale, unrecorded_files
 
     old, unrecorded = stale(study), unrecorded_files(study)
     fits = run_forecast(study, old)
-    run = [{"reason": reason, "trials": n} for reason, n in fits.run.most_common()]
     content = {
         "to_make_again": [{"file": k, "reason": why} for k, why in old.items()],
         "unrecorded": unrecorded,
-        "trials": {"stay": fits.stay, "run": run},
+        "trials": {
+            "kept": fits.kept,
+            "run": [cause._asdict() for cause in fits.causes],
+        },
     }
-    return content, list(notes(old, unrecorded, fits))
+    return content, list(reasons_of_run(old, unrecorded, fits))
 
 
 def _progress(study: Study, files: Sequence[str]) -> dict[str, Any]:
@@ -156,8 +159,6 @@ def _progress(study: Study, files: Sequence[str]) -> dict[str, Any]:
 
 
 def _status_lines(content: Mapping[str, Any], notes: Sequence[str]) -> Iterator[str]:
-    from cdspp.study.stale import FOLLOWS
-
     yield from (f"{content['study']}: {_run_state(content['runs'])}", "")
     yield from (*_fit_table(content["fits"]), "")
     failures = ((f["reason"], f"{f['what']}: {f['log']}") for f in content["failures"])
@@ -169,11 +170,6 @@ def _status_lines(content: Mapping[str, Any], notes: Sequence[str]) -> Iterator[
         jobs = counted(len(stopped), "job")
         yield f"{jobs} stopped before the end (killed, or out of memory):"
         yield from (*_first_lines(stopped), *filter(None, [content["logs_fault"]]), "")
-    old = ((each["reason"], each["file"]) for each in content["to_make_again"])
-    for reason, places in _by_reason(old).items():
-        if reason != FOLLOWS:
-            n_files = counted(len(places), "file")
-            yield from (f"{n_files} to remake: {reason}", *_first_lines(places), "")
     for note in filter(None, (content["mixed_versions"], *notes)):
         yield from (note, "")
     yield from _file_table(content["files"])

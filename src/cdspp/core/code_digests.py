@@ -25,9 +25,9 @@ from cdspp.core.provenance import (
 )
 
 # Modules that compute no number of a result: messages, files, locks, memory, forecasts.
-HELPERS = ("discovery", "errors", "files", "jobs", "memory", "provenance", "run_lock")
+HELPERS = ("discovery", "errors", "files", "jobs", "memory", "provenance", "records")
 NO_NUMBERS = frozenset(
-    (*(f"{PACKAGE}.core.{name}" for name in (*HELPERS, "wording")),)
+    (*(f"{PACKAGE}.core.{name}" for name in (*HELPERS, "run_lock", "wording")),)
     + (f"{PACKAGE}.methods.cost",)
 )
 

@@ -1,4 +1,4 @@
-"""Files of the project: written atomically, as JSON or NPZ, each with a record.
+"""Files of the project: written atomically, as JSON or NPZ.
 
 Objects of a model are stored as JSON and arrays, and are restored without running code.
 """
@@ -10,30 +10,27 @@ import hashlib
 import json
 import math
 import os
-import re
 import socket
 import tempfile
 import time
 import zipfile
 import zlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import fields, is_dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from numpy.lib import format as npy
 
 from cdspp.core.errors import (
     DataError,
-    SchemaError,
     out_of_memory,
     short_message,
     write_errors,
 )
 from cdspp.core.names import PathLike
-from cdspp.core.provenance import file_digest, library_version
 from cdspp.core.run_lock import check_run, lock_file
 
 if TYPE_CHECKING:
@@ -49,9 +46,6 @@ READ_ERRORS = (
 )
 HOST = f"{zlib.crc32(socket.gethostname().encode()):08x}"
 A_MOMENT, A_DAY = 1.0, 86400.0  # seconds; a writer locks its new file sooner
-
-# The folder of a job that takes its files from storage, above data and results.
-STORED = re.compile(r"\A\.snakemake/storage/.*/(?=(?:data|results)/)")
 
 _STORABLE: dict[str, type] = {}  # classes marked by `storable`, by name
 _TREE = "tree"
@@ -166,171 +160,9 @@ def read_error(path: PathLike, kind: str, problem: str, remedy: str = "") -> Dat
     return DataError(f"{path}: expected {kind}, but {problem.rstrip('.')}. {remedy}")
 
 
-class Record(NamedTuple):
-    """The origin of a file: its recipe, the digests of its inputs, and its own digest.
-
-    `inputs` are keyed by path, those of fits by name.
-    """
-
-    file: str
-    made_of: str
-    inputs: Mapping[str, str]
-    sha256: str
-    extra: Mapping[str, Any]
-
-    @property
-    def trials(self) -> Sequence[Mapping[str, Any]]:
-        """The records of a fit's trials."""
-        trials: Sequence[Mapping[str, Any]] = self.extra["trials"]
-        return trials
-
-
-class Expected(NamedTuple):
-    """The recipe that a file should have, and its inputs by name if not by path."""
-
-    made_of: str
-    inputs: Mapping[str, str] = {}
-
-
-SCHEMA = 1  # of records, and of the digests behind a report
-ELSEWHERE = "run the study in another folder"
-NO_RECORD = "the record of its origin, next to it, is missing or damaged"
-CHANGED_RECORD = "the record next to it was edited: its own digest does not match"
-OTHER_RECIPE = "it was made with other options, another seed or other code"
-OTHER_CODE = "it was made by other code"
-
-
 def content_digest(content: Any) -> str:
     """Return a digest of a tree of lists, mappings, numbers and texts."""
     return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
-
-
-def recipe(choices: Any, code: str) -> str:
-    """Return the recipe of a file: a digest of options and seed, and one of code."""
-    return f"{content_digest(choices)}:{content_digest(code)}"
-
-
-def with_schema(content: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the content of a file with its schema and the version of this library."""
-    return {**content, "schema": SCHEMA, "version": library_version()}
-
-
-def without_schema(path: PathLike, content: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the content of a file of `with_schema`; SchemaError if it is of another.
-
-    KeyError: it has no schema.
-    """
-    rest = dict(content)
-    schema, version = rest.pop("schema"), rest.pop("version")
-    if schema != SCHEMA:
-        raise schema_error(path, schema, version, SCHEMA, ELSEWHERE)
-    return rest
-
-
-def schema_error(
-    path: PathLike, schema: Any, version: Any, known: int, remedy: str
-) -> SchemaError:
-    """Return the error for a file of another schema than the `known` one."""
-    other = f"written by cdspp {version} in schema {schema}"
-    here = f"cdspp {library_version()} reads schema {known}"
-    return SchemaError(f"{path}: {other}; {here}. Use that version, or {remedy}.")
-
-
-def record_path(path: PathLike) -> Path:
-    """Return the path of a file's record; the record of a fit has the fit's name."""
-    file = Path(path)
-    is_fit = file.parts[-6:-5] == ("fits",) and file.suffix == ".parquet"
-    return file.with_suffix(".json") if is_fit else Path(f"{os.fspath(path)}.json")
-
-
-def write_record(
-    path: PathLike,
-    made_of: str,
-    inputs: Mapping[str, str],
-    extra: Mapping[str, Any] = {},
-) -> None:
-    """Write the record of an existing file, with a digest of the record itself."""
-    content: dict[str, Any] = {"file": Path(path).as_posix(), "made_of": made_of}
-    content |= {"inputs": {**inputs}, "sha256": file_digest(path), "extra": {**extra}}
-    content = with_schema(content)
-    write_json(record_path(path), {**content, "digest": content_digest(content)})
-
-
-def read_record(path: PathLike) -> Record:
-    """Read the record of a file; DataError if it is damaged or of another file.
-
-    SchemaError: a version of the library wrote it in a schema unknown to this one.
-    """
-    record, problem = _find_record(path)
-    if record is None:
-        raise record_error(path, problem)
-    return record
-
-
-def record_error(path: PathLike, problem: str) -> DataError:
-    """Return the error for a file that does not match its record."""
-    record_name = record_path(path).name
-    remedy = f"Delete it and {record_name} next to it, and run the study again."
-    return DataError(f"{path}: {problem}. {remedy}")
-
-
-def record_mismatch(
-    path: PathLike,
-    expected: Expected | None = None,
-    cache: dict[str, str] | None = None,
-    *,
-    record: Record | None = None,
-) -> str:
-    """Return how a file differs from its record or its expected recipe; empty if equal.
-
-    A file older than its record is read again only if the clock went back, and missing
-    inputs are not compared. `cache` maps paths to digests, empty for files to skip, and
-    caches the digests of inputs between calls.
-    """
-    problem = ""
-    if record is None:
-        record, problem = _find_record(path)
-    if record is None:
-        return problem
-    digests = {} if cache is None else cache
-    file, sidecar = os.fspath(path), record_path(path)
-    if file not in digests:
-        old = os.stat(path).st_ctime_ns <= sidecar.stat().st_ctime_ns <= time.time_ns()
-        digests[file] = record.sha256 if old else file_digest(path)
-    if digests[file] != record.sha256:
-        return f"it differs from the file that {sidecar.name}, next to it, describes"
-    if expected is None:
-        return ""
-    for name, place in (expected.inputs or {n: n for n in record.inputs}).items():
-        if place not in digests:
-            digests[place] = file_digest(place) if Path(place).is_file() else ""
-        if digests[place] not in ("", record.inputs.get(name)):
-            return f"it was made from another {place} than the present one"
-    if record.made_of == expected.made_of:
-        return ""
-    choices, _, code = record.made_of.partition(":")
-    if code and expected.made_of.startswith(f"{choices}:"):
-        return OTHER_CODE
-    return OTHER_RECIPE
-
-
-def _find_record(path: PathLike) -> tuple[Record | None, str]:
-    try:
-        content = read_json(record_path(path))
-        digest = content.pop("digest", "")
-        record = Record(**without_schema(record_path(path), content))
-    except (DataError, AttributeError, KeyError, TypeError):
-        return None, NO_RECORD
-    if [type(part) for part in record] != [str, str, dict, str, dict]:
-        return None, NO_RECORD
-    if not STORED.match(os.fspath(path)):  # a copy, or a file that was never in storage
-        inputs = {STORED.sub("", name): sha for name, sha in record.inputs.items()}
-        record = record._replace(file=STORED.sub("", record.file), inputs=inputs)
-    if digest != content_digest(content):
-        return None, CHANGED_RECORD
-    if Path(record.file).parts[-5:] != Path(path).parts[-5:]:
-        return None, f"the record next to it describes {record.file}"
-    return record, ""
 
 
 def storable(cls: type[T]) -> type[T]:

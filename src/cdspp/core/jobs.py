@@ -2,16 +2,24 @@
 
 import gc
 import logging
+import os
 import re
 import sys
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from cdspp.core.errors import USER_ERRORS, machine_fault_text, write_errors
-from cdspp.core.files import record_error, record_mismatch, record_path, write_record
 from cdspp.core.names import PathLike
+from cdspp.core.records import (
+    Specification,
+    record_error,
+    record_mismatch,
+    record_path,
+    write_record,
+)
 from cdspp.core.run_lock import guard_inputs, guard_job
 
 log = logging.getLogger(__name__)
@@ -26,15 +34,13 @@ def job(
     inputs: Iterable[PathLike] = (),
     *,
     own: Iterable[PathLike] = (),
-    output: PathLike | None = None,
-    made_of: str = "",
     echo: bool = False,
-) -> Iterator[None]:
+) -> Iterator[dict[str, str]]:
     """Log to a file; turn faults of input and machine into one line for the user.
 
     With `echo` the terminal also shows the log. Inputs must match the records next to
-    them, and must not change meanwhile; the user's `own` files have no record. A record
-    is written for `output`.
+    them, and must not change meanwhile; the user's `own` files have no record. Yields
+    the digests of both by path.
     """
     _log_to(log_file, echo)
     log_ready()
@@ -46,9 +52,7 @@ def job(
                 has_record = record_path(path).is_file()
                 if has_record and (problem := record_mismatch(path, cache=digests)):
                     raise record_error(path, problem)
-            yield
-            if output is not None:
-                write_record(output, made_of, digests)
+            yield digests
     except USER_ERRORS as error:
         log.error("%s", error)
         sys.exit(f"{type(error).__name__}: {error}")
@@ -59,6 +63,27 @@ def job(
         raise
     log.info("finished after %.3f s of processor time", time.process_time())
     gc.freeze()  # else Python searches all imports at exit: a third of a second
+
+
+@contextmanager
+def file_job(
+    log_file: PathLike,
+    output: PathLike,
+    specification: Mapping[str, Any],
+    inputs: Mapping[str, PathLike] = {},
+    *,
+    own: Iterable[PathLike] = (),
+) -> Iterator[dict[str, Any]]:
+    """Run a job that writes one file; yield its arguments, and write the record.
+
+    `specification` has the parts of a `Specification` without its inputs, which are
+    those of the job by name; further `own` files of the user are in no record.
+    """
+    made_of = Specification(**specification)
+    files = {name: os.fspath(path) for name, path in inputs.items()}
+    with job(log_file, files.values(), own=[*made_of.own_files, *own]) as digests:
+        yield made_of.arguments
+        write_record(output, made_of._replace(inputs=files), digests)
 
 
 def _log_to(log_file: PathLike, echo: bool) -> None:

@@ -55,9 +55,9 @@ def own_files(name: str, options: Mapping[str, Any]) -> list[str]:
     return [*map(str, make_extractor(name, **options).own_files)]
 
 
-def own_digests(name: str, options: Mapping[str, Any]) -> list[str]:
-    """Return the digests of these files."""
-    return [*map(file_digest, own_files(name, options))]
+def own_digests(name: str, options: Mapping[str, Any]) -> dict[str, str]:
+    """Return the digests of these files, by path."""
+    return {path: file_digest(path) for path in own_files(name, options)}
 
 
 def make_extractor(name: str, /, **options: Any) -> Extractor:

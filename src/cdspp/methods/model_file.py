@@ -11,8 +11,9 @@ from scipy.sparse import csr_array, issparse
 from sklearn.utils.validation import check_is_fitted
 
 from cdspp.core.errors import DataError, out_of_memory, short_message
-from cdspp.core.files import Packer, read_parts, schema_error, unpack, write_parts
+from cdspp.core.files import Packer, read_parts, unpack, write_parts
 from cdspp.core.names import NO_SCALE, PathLike
+from cdspp.core.records import schema_error
 from cdspp.core.scaling import Scaling
 from cdspp.core.version import VERSION
 from cdspp.methods import is_builtin, method_class

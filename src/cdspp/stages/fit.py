@@ -1,5 +1,7 @@
 """The fit stage: methods on one task for one block of trials."""
 
+from __future__ import annotations
+
 import logging
 import os
 import warnings
@@ -19,10 +21,16 @@ import cdspp.core.light_sklearn  # noqa: F401
 from cdspp.core import devices, errors, jobs, memory, provenance, run_lock, seeding
 from cdspp.core.discovery import defaults_of
 from cdspp.core.errors import CollapseWarning, DataError, MethodFailed
-from cdspp.core.files import Record, record_path, write_record
 from cdspp.core.labels import keep_labels
 from cdspp.core.linalg import MAX_DENSE
 from cdspp.core.names import PathLike, fit_key, trials_of_block
+from cdspp.core.records import (
+    Record,
+    Specification,
+    changes,
+    record_path,
+    write_record,
+)
 from cdspp.methods import make_seeded, method_class
 from cdspp.methods.base import HeterogeneousClassifier, Iteration, SourceDomain
 from cdspp.methods.source_vote import SourceVote
@@ -43,33 +51,38 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class Fit:
-    """One fit of a job: its distinguishing options, and the file of its `predictions`.
+    """One fit of a job: its options, and the file of its `predictions`.
 
-    The file has `FIT_COLUMNS`, one row per test sample, iteration and trial. `code` is
-    a digest of the code involved, `source` has the parameters of `SourceState`;
-    `overlap` and `bridge` are as in `read_trials`. A trial selects from the values of
-    `grid` by option (`select_options`).
+    The file has `FIT_COLUMNS`, one row per test sample, iteration and trial. `source`
+    has the parameters of `SourceState`; `overlap` and `bridge` are as in `read_trials`.
+    A trial selects from the values of `grid` by option (`select_options`). `made_of`
+    has the same options as values for its record.
     """
 
-    method: str
-    code: str
     predictions: PathLike
+    made_of: Specification
+    method: str
     options: Mapping[str, Any]
     source: Mapping[str, Any]
     overlap: str
+    seed: int
+    numeric_threads: int
     grid: Grid = field(default_factory=dict)
     bridge: Mapping[str, Any] = field(default_factory=dict)
+
+    @classmethod
+    def specified(cls, predictions: PathLike, made_of: Specification) -> Fit:
+        """Return the fit of a specification."""
+        return cls(predictions, made_of, **made_of.arguments)
 
 
 @dataclass(frozen=True)
 class JobInputs:
-    """Files, task and seed shared by the fits of a job, and the GPUs it requests."""
+    """Files and task shared by the fits of a job, and the GPUs it requests."""
 
     files: TaskFiles
     benchmark: str
     task: str
-    seed: int
-    numeric_threads: int
     gpus: int = 0
 
 
@@ -91,21 +104,19 @@ def fit_block(job_inputs: JobInputs, fits: Sequence[Fit]) -> None:
     jobs.log_ready()
     files = job_inputs.files.items()
     inputs = {name: run_lock.input_digest(path) for name, path in files}
-    seed, threads = job_inputs.seed, job_inputs.numeric_threads
-    with devices.limit_threads(threads):
+    with devices.limit_threads(fits[0].numeric_threads):
         # Grouped by method, so that recorded times do not profit from another's work.
         for _, settings in groupby(fits, key=attrgetter("method")):
             with memory.shared_results():
                 for fit in settings:
-                    made_of = formats.fit_recipe(seed, threads, vars(fit))
                     placed = _on_device(fit, job_inputs.gpus)
-                    if _is_current(placed, made_of, inputs):
+                    if _is_current(placed, inputs):
                         log.info("%s exists, with equal inputs", fit.predictions)
                         os.utime(fit.predictions)
                         os.utime(record_path(fit.predictions))
                     else:
                         log.info("%s", fit.predictions)
-                        _write_fit(job_inputs, placed, made_of, inputs)
+                        _write_fit(job_inputs, placed, inputs)
 
 
 def _on_device(fit: Fit, gpus: int) -> Fit:
@@ -117,17 +128,18 @@ def _on_device(fit: Fit, gpus: int) -> Fit:
     return replace(fit, options={**fit.options, "device": devices.device_of_job(gpus)})
 
 
-def _is_current(fit: Fit, made_of: str, inputs: Mapping[str, str]) -> bool:
+def _is_current(fit: Fit, inputs: Mapping[str, str]) -> bool:
     path = fit.predictions
-    record = _current_record(path, made_of, fit.options.get("device"))
+    record = _current_record(path, fit)
     if record is None or record.inputs != inputs or not os.path.isfile(path):
         return False
     unexpected = any(trial["crashed"] for trial in record.trials)
     return not unexpected and record.sha256 == provenance.file_digest(path)
 
 
-def _current_record(path: PathLike, made_of: str, device: Any) -> Record | None:
-    """Return the record of a fit if versions and `device`, if any, are current."""
+def _current_record(path: PathLike, fit: Fit) -> Record | None:
+    """Return a record if options, code, versions and device are those of the fit."""
+    device = fit.options.get("device")
     with suppress(DataError):
         record = formats.read_fit_record(path)
         numeric_versions, here = provenance.numeric_versions, provenance.versions()
@@ -135,14 +147,12 @@ def _current_record(path: PathLike, made_of: str, device: Any) -> Record | None:
         if device is not None:
             on_processor = record.extra["device"] == devices.PROCESSOR
             is_equal = is_equal and on_processor == (device == devices.PROCESSOR)
-        if is_equal and record.made_of == made_of:
+        if is_equal and not changes(record, fit.made_of._replace(inputs={})):
             return record
     return None
 
 
-def _write_fit(
-    job_inputs: JobInputs, fit: Fit, made_of: str, inputs: Mapping[str, str]
-) -> None:
+def _write_fit(job_inputs: JobInputs, fit: Fit, inputs: Mapping[str, str]) -> None:
     files = job_inputs.files
     run_trial: Callable[[Trial], TrialResult] = partial(_run_trial, job_inputs, fit)
     if "predictions" in files:
@@ -156,7 +166,7 @@ def _write_fit(
     if method_class(fit.method).accepts_sparse:
         arguments["max_dense"] = 0 if fit.bridge else MAX_DENSE
     trials = read_trials(files, **arguments)
-    earlier = DoneTrials(fit, made_of, inputs)
+    earlier = DoneTrials(fit, inputs)
     rows: dict[str, list[Any]] = {name: [] for name in formats.FIT_COLUMNS}
     results = []
     for trial in trials:
@@ -168,9 +178,10 @@ def _write_fit(
     formats.write_rows(fit.predictions, formats.FIT_COLUMNS, rows)
     dataset = Path(files["target_features"]).absolute().parent.name
     extra: dict[str, Any] = {"dataset": dataset, "overlap": fit.overlap}
-    extra |= {"trials": results, "device": _device(fit), "seed": job_inputs.seed}
-    extra |= {"numeric_threads": job_inputs.numeric_threads}
+    extra |= {"trials": results, "device": _device(fit), "seed": fit.seed}
+    extra |= {"numeric_threads": fit.numeric_threads}
     extra |= {"versions": provenance.versions(), "platform": provenance.hardware()}
+    made_of = fit.made_of._replace(inputs={name: name for name in inputs})
     write_record(fit.predictions, made_of, inputs, extra)
     earlier.remove_covered()
 
@@ -210,13 +221,13 @@ class DoneTrials:
     a study, or blocks of another size, only new trials are fitted.
     """
 
-    def __init__(self, fit: Fit, made_of: str, inputs: Mapping[str, str]) -> None:
-        self._path, device = Path(fit.predictions), fit.options.get("device")
+    def __init__(self, fit: Fit, inputs: Mapping[str, str]) -> None:
+        self._path = Path(fit.predictions)
         self._trials = {*trials_of_block(self._path.stem)}
         self._fits: dict[tuple[int, str], formats.FitFile] = {}
         for other, trials in sorted(self._blocks().items()):
             common = trials & self._trials
-            record = _current_record(other, made_of, device) if common else None
+            record = _current_record(other, fit) if common else None
             if not record or _shared_inputs(record.inputs) != _shared_inputs(inputs):
                 continue
             with suppress(DataError, OSError):  # damaged, or removed by another job
@@ -257,7 +268,7 @@ def _shared_inputs(inputs: Mapping[str, str]) -> dict[str, str]:
 
 def _run_trial(job_inputs: JobInputs, fit: Fit, trial: Trial) -> TrialResult:
     """Fit one trial; an unexpected error ends the trial, not the job."""
-    axes = job_inputs.seed, job_inputs.benchmark, job_inputs.task, trial.number
+    axes = fit.seed, job_inputs.benchmark, job_inputs.task, trial.number
     state = SourceState(**fit.source)
     options = {} if trial.prior is None else {"prior": trial.prior}
     options |= fit.options

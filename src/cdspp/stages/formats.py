@@ -15,9 +15,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cdspp.core import files
-from cdspp.core.files import Record, read_error, record_error
+from cdspp.core.files import read_error
 from cdspp.core.names import FitKey, PathLike, fit_key, task_domains, trials_of_block
 from cdspp.core.provenance import file_digest, ids_digest
+from cdspp.core.records import (
+    Record,
+    Specification,
+    read_record,
+    record_error,
+    record_mismatch,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -208,30 +215,20 @@ def labels_by_id(path: PathLike) -> dict[str, str]:
 
 
 class ExpectedFits(NamedTuple):
-    """The fits of a benchmark that a configuration requires.
+    """The specifications that a configuration requires of the fits of a benchmark.
 
-    `recipes` maps ``<setting>/<method>`` to the recipe and the position of its files in
-    `inputs`: patterns of `cdspp.stages.trials.TaskFiles`, as in `input_files`.
+    Their keys are ``<setting>/<method>``, and their inputs are patterns of
+    `cdspp.stages.trials.TaskFiles`, as in `input_files`.
     """
 
-    recipes: Mapping[str, tuple[str, int]]
-    inputs: Sequence[Mapping[str, str]]
+    specifications: Mapping[str, Specification]
 
-    def of(self, path: PathLike) -> files.Expected:
-        """Return the expected recipe and inputs of one fit."""
+    def of(self, path: PathLike) -> Specification:
+        """Return the specification of one fit, empty if there is none."""
         key = fit_key(path)
-        made_of, place = self.recipes.get(f"{key.setting}/{key.method}", ("", 0))
-        return files.Expected(made_of, input_files(self.inputs[place], key))
-
-
-def fit_recipe(seed: int, numeric_threads: int, fit: Mapping[str, Any]) -> str:
-    """Return a digest of everything that affects predictions besides the input files.
-
-    `fit` has the fields of `cdspp.stages.fit.Fit`, of which its file does not count.
-    """
-    others = ("code", "predictions")
-    choices = {name: value for name, value in fit.items() if name not in others}
-    return files.recipe([seed, numeric_threads, choices], fit["code"])
+        name = f"{key.setting}/{key.method}"
+        found = self.specifications.get(name, Specification())
+        return found._replace(inputs=input_files(found.inputs, key))
 
 
 def input_files(patterns: Mapping[str, str], key: FitKey) -> dict[str, str]:
@@ -268,7 +265,7 @@ def read_fit_record(path: PathLike) -> Record:
     DataError as in `read_record`, or if the fit is not named after its trials.
     """
     file = Path(path).with_suffix(".parquet")
-    record = files.read_record(file)
+    record = read_record(file)
     try:
         trials_of_block(file.stem)
     except ValueError as error:
@@ -283,7 +280,7 @@ def read_fit_record(path: PathLike) -> Record:
 
 def read_fit(
     path: PathLike,
-    expected: files.Expected | None = None,
+    expected: Specification | None = None,
     digests: dict[str, str] | None = None,
 ) -> FitFile:
     """Read the predictions of a fit, and check them against its record and path.
@@ -299,7 +296,7 @@ def read_fit(
     _check_rows(fit)
     digests_of_files = {} if digests is None else digests
     digests_of_files[str(file)] = file_digest(file)
-    if reason := files.record_mismatch(file, expected, digests_of_files, record=record):
+    if reason := record_mismatch(file, expected, digests_of_files, record=record):
         raise record_error(file, reason)
     return fit
 

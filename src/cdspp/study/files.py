@@ -14,6 +14,8 @@ from cdspp.core.names import MAIN, FitKey, PathLike, role_domains
 if TYPE_CHECKING:
     from cdspp.study.model import Study
 
+# Data, features and labels are shared by all studies.
+FETCHED = "data/{dataset}/{resource}.fetched.json"
 INDEX = "data/{dataset}/index.json"
 LABELS = "results/labels/{dataset}/{domain}.parquet"
 CODEBOOK = "results/codebooks/{dataset}/{view}.npz"

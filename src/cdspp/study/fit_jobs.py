@@ -1,4 +1,4 @@
-"""The fits of a study: recipes, cost, and the jobs that they share."""
+"""The fits of a study: their cost, and the jobs that they share."""
 
 from __future__ import annotations
 
@@ -14,14 +14,12 @@ from operator import attrgetter
 from typing import Any, NamedTuple
 
 from cdspp.core import names
-from cdspp.core.code_digests import code_digest
 from cdspp.core.errors import EXTRAS, install_hint
 from cdspp.core.names import FitKey, PathLike, trials_of_block
 from cdspp.core.wording import listed
 from cdspp.features import Extractor, extractor_class, make_extractor
-from cdspp.methods import cost, identity, method_class
+from cdspp.methods import cost, method_class
 from cdspp.methods.cost import Cost, Size
-from cdspp.stages.formats import ExpectedFits, fit_recipe
 from cdspp.study.files import input_patterns
 from cdspp.study.model import Study, StudyDataset
 
@@ -42,35 +40,6 @@ FORECAST_NOTE = (
     "on,\nwithin a factor of about two. Quick methods share jobs, which `cdspp run ... "
     "-- -n`\nlists."
 )
-
-
-def fit_fields(study: Study, key: FitKey) -> dict[str, Any]:
-    """Return the fields of `cdspp.stages.fit.Fit`, except for its file."""
-    benchmark, setting, _, method, _ = key
-    code = code_digest("cdspp.stages.fit", method_class(method).__module__)
-    return {
-        "method": method,
-        "code": code + identity(method),
-        "options": study.method_options(method, setting),
-        "source": study.settings[setting].source,
-        "overlap": study.overlap(benchmark, setting),
-        "grid": study.grid(method, setting),
-        "bridge": study.bridge(benchmark, setting, method),
-    }
-
-
-def expected_fits(study: Study, benchmark: str) -> ExpectedFits:
-    """Return recipes and inputs that the fits of a benchmark must have."""
-    recipes: dict[str, tuple[str, int]] = {}
-    inputs: list[dict[str, str]] = []
-    for key in study.fit_keys(benchmark):
-        patterns = input_patterns(study, key)
-        if patterns not in inputs:
-            inputs.append(patterns)
-        fields = fit_fields(study, key)
-        made_of = fit_recipe(study.seed, study.numeric_threads, fields)
-        recipes[f"{key.setting}/{key.method}"] = made_of, inputs.index(patterns)
-    return ExpectedFits(recipes, inputs)
 
 
 @dataclass(frozen=True)

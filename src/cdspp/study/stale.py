@@ -9,37 +9,24 @@ import json
 import os
 import sys
 from base64 import urlsafe_b64encode
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
-from functools import partial
-from itertools import chain
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from cdspp.core.code_digests import code_digest
 from cdspp.core.errors import DataError
-from cdspp.core.files import (
-    OTHER_CODE,
-    Expected,
-    read_error,
-    read_json,
-    read_record,
-    recipe,
+from cdspp.core.files import read_error, read_json, write_json
+from cdspp.core.names import FitKey, PathLike
+from cdspp.core.provenance import file_digest
+from cdspp.core.records import (
+    Specification,
     record_mismatch,
     record_path,
     with_schema,
     without_schema,
-    write_json,
 )
-from cdspp.core.names import MAIN, FitKey, PathLike, trials_of_block
-from cdspp.core.provenance import file_digest
 from cdspp.core.run_lock import FOLDER
 from cdspp.core.wording import counted
-from cdspp.datasets import dataset_recipe
-from cdspp.datasets.base import digests_path
-from cdspp.features import extractor_class, own_digests
-from cdspp.methods import identity, method_class
 from cdspp.study.files import (
     FIT,
     REPORT,
@@ -48,70 +35,19 @@ from cdspp.study.files import (
     files_after_fits,
     files_before_fits,
 )
-from cdspp.study.fit_jobs import cell_cost, expected_fits
 from cdspp.study.model import Config, Study
+from cdspp.study.specifications import Specifications
 
 REPORT_PAGE, DIGESTS = "report/index.html", "digests.json"  # of a study
 # Files next to an output that no rule declares.
 BESIDE = ("contents.json", "digests.json")
-MISSING, FOLLOWS = "not computed yet", "one of its inputs is remade"
+FOLLOWS = "one of its inputs is remade"
 NAMED = 3  # number of changed files in a note
 EMPTY = hashlib.sha256().hexdigest()
 
 
-def file_recipe(study: Study, file: str) -> str:
-    """Return the recipe of a file: digests of its options, seed, own files and code.
-
-    `file` is as the rules name it. Fits have recipes of their own (`expected_fits`).
-    """
-    choices: list[Any] = []
-    code = ""
-    match Path(file).parts:
-        case "data", name, _:
-            data, memory = study.datasets[name], digests_path("data", name)
-            content = dataset_recipe(name, data.own, data.entry, memory)
-            choices = [content]
-            code = code_digest("cdspp.stages.data", content["module"])
-        case _, "labels", _, _:
-            code = code_digest("cdspp.stages.data")
-        case _, "codebooks", _, name:
-            choices, code = _view_recipe(study, name.partition(".")[0])
-        case _, "features", dataset, name:
-            domain, view, _ = name.split(".")
-            entry = study.views[view]
-            file_digests = own_digests(entry.extractor, entry.domain_options(domain))
-            spec = study.datasets[dataset].spec(entry, domain)
-            choices, code = _view_recipe(study, view, domain)
-            choices += [entry.scale, file_digests, spec]
-        case _, _, "splits" | "test-shares" as kind, benchmark, *names, _:
-            code = code_digest("cdspp.stages.splits")
-            if names[1:] == ["pairs"]:
-                choices = [study.seed]
-            elif kind == "splits":
-                dataset = study.benchmarks[benchmark].dataset
-                choices = [dataset, study.draw(benchmark, *names)]
-        case _, _, "subspace", benchmark, _:
-            method = study.shown_method()
-            choices = [method, study.overlap(benchmark, MAIN), study.numeric_threads]
-            choices += [study.method_options(method, MAIN)]
-            module = method_class(method).__module__
-            code = code_digest("cdspp.stages.subspace", module) + identity(method)
-        case _, _, "scores", name:
-            choices = [expected_fits(study, name.partition(".")[0])]
-            code = code_digest("cdspp.stages.score")
-    return recipe(choices, code)
-
-
-def _view_recipe(study: Study, name: str, domain: str = "") -> tuple[list[Any], str]:
-    view = study.views[name]
-    options = view.domain_options(domain or view.options["codebook_domain"])
-    module = extractor_class(view.extractor).__module__
-    code = code_digest("cdspp.stages.features", module)
-    return [view.extractor, options, study.numeric_threads], code
-
-
 def stale(
-    study: Study, recipe_of: Callable[[str], str] | None = None, *, quick: bool = False
+    study: Study, specifications: Specifications | None = None, *, quick: bool = False
 ) -> dict[str, str]:
     """Return the existing files that a run would remake, and why.
 
@@ -119,8 +55,7 @@ def stale(
     fits already scored in their present form are not read again: Snakemake knows them,
     except for external predictions, which may change without a new time.
     """
-    made_of = recipe_of or partial(file_recipe, study)
-    comparison = _Comparison(study, lambda file: Expected(made_of(file)))
+    comparison = _Comparison(study, specifications or Specifications(study))
     for files in files_before_fits(study).values():
         comparison.check(files)
     for benchmark in study.benchmarks:
@@ -138,25 +73,23 @@ def stale(
 
 
 class _Comparison:
-    """Compares files with the requirements of a study; `found` maps faults to reasons.
+    """Compares files with the specifications of a study; `found` has the reasons."""
 
-    `expected` returns the recipe that a file, other than a fit, should have.
-    """
-
-    def __init__(self, study: Study, expected: Callable[[str], Expected]) -> None:
+    def __init__(self, study: Study, specifications: Specifications) -> None:
         self.found: dict[str, str] = {}
-        self._study, self._expected = study, expected
+        self._study, self._specifications = study, specifications
         self._known: dict[str, str] = {}
 
     def check(
-        self, files: Iterable[str], expected: Callable[[str], Expected] | None = None
+        self, files: Iterable[str], of: Callable[[str], Specification] | None = None
     ) -> None:
         """Compare the existing files, causes before effects."""
+        specification_of = of or self._specifications.of
         for file in filter(os.path.isfile, files):
-            target = (expected or self._expected)(file)
+            target = specification_of(file)
             reason = record_mismatch(file, target, self._known)
             if self.found and not reason:
-                inputs = target.inputs.values() or read_record(file).inputs
+                inputs = target.inputs.values()
                 reason = "" if self.found.keys().isdisjoint(inputs) else FOLLOWS
             if reason:
                 self.found[file], self._known[file] = reason, ""
@@ -167,95 +100,30 @@ class _Comparison:
         place = {"study": study.name, "benchmark": benchmark}
         scores, last_scores = SCORES.format(**place), 0
         skips = quick and not self.found and os.path.isfile(scores)
-        if skips and not record_mismatch(scores, self._expected(scores), self._known):
+        expected = self._specifications.of(scores)
+        if skips and not record_mismatch(scores, expected, self._known):
             last_scores = os.stat(scores).st_mtime_ns
         fits = []
         for key in study.fits(benchmark):
-            file = _fit_file(study, key)
-            if study.methods[key.method].predictions or _last_write(file) > last_scores:
+            file = fit_file(study, key)
+            if study.methods[key.method].predictions or last_write(file) > last_scores:
                 fits.append(file)
-        self.check(fits, expected_fits(study, benchmark).of)
+        self.check(fits, self._specifications.expected_fits(benchmark).of)
         if len(self.found) == n_found:
             self.check([scores, SAMPLE_SCORES.format(**place)])
 
 
-def _fit_file(study: Study, key: FitKey) -> str:
+def fit_file(study: Study, key: FitKey) -> str:
+    """Return the file of a fit's predictions."""
     return f"{FIT.format(study=study.name, **key._asdict())}.parquet"
 
 
-def _last_write(file: str) -> int:
+def last_write(file: str) -> int:
     """Return the last write of a fit or its record, in ns; 0 if one is missing."""
     try:
         return max(os.stat(p).st_mtime_ns for p in (file, record_path(file)))
     except FileNotFoundError:
         return 0
-
-
-class RunForecast(NamedTuple):
-    """The trials of a study's fits: those that are kept, and those to run, by reason.
-
-    `code_hours` are core-hours of those that run only because code changed.
-    """
-
-    stay: int
-    run: Counter[str]
-    code_hours: float
-
-    def __str__(self) -> str:
-        """Return a sentence on the trials that are kept, and those to run and why."""
-        stay = counted(self.stay, "trial")
-        if not self.run:
-            return f"Fits: all {stay} exist and are kept."
-        reasons = ", ".join(f"{n}: {reason}" for reason, n in self.run.most_common())
-        return f"Fits: {stay} kept, {self.run.total()} to run ({reasons})."
-
-
-def run_forecast(study: Study, stale_files: Mapping[str, str]) -> RunForecast:
-    """Return the largest number of trials that a run would fit, by reason.
-
-    A fit that follows from other files is kept after all if these come out equal.
-    """
-    stay, run, seconds = 0, Counter[str](), 0.0
-    for key in chain.from_iterable(map(study.fits, study.benchmarks)):
-        file, trials = _fit_file(study, key), {*trials_of_block(key.block)}
-        reason = stale_files.get(file, "")
-        n_left = len(trials) if reason else 0
-        if not reason and not _last_write(file):
-            reason, blocks = MISSING, Path(file).parent.glob("[0-9]*-*[0-9].parquet")
-            # Trials in blocks of another size are kept.
-            kept = (trials_of_block(b.stem) for b in blocks if _last_write(str(b)))
-            n_left = len(trials.difference(*kept))
-        stay, run[reason] = stay + len(trials) - n_left, run[reason] + n_left
-        if reason == OTHER_CODE:
-            seconds += n_left * cell_cost(study, key).seconds
-    return RunForecast(stay, +run, seconds / 3600)
-
-
-def notes(
-    stale_files: Mapping[str, str], unrecorded: Sequence[str], fits: RunForecast
-) -> Iterator[str]:
-    """Yield sentences on the files that a run would remake, and why."""
-    if unrecorded:
-        files = f"{counted(len(unrecorded), 'existing file')}, such as {unrecorded[0]}"
-        what = "A run remakes them, and keeps fits with equal inputs"
-        yield f"Snakemake has no record of {files}. {what}."
-    if causes := {k: v for k, v in stale_files.items() if v != FOLLOWS}:
-        files = f"{counted(len(causes), 'file')} outdated"
-        first, reason = next(iter(causes.items()))
-        yield f"{files}, such as {first}: {reason}. A run remakes them."
-    yield str(fits)
-
-
-def remake_question(fits: RunForecast) -> str:
-    """Return the cost of fits for which only code changed; empty if there are none."""
-    if not (n_trials := fits.run[OTHER_CODE]):
-        return ""
-    return (
-        f"{counted(n_trials, 'trial')} would be fitted again only because code "
-        f"changed, in about {fits.code_hours:.2f} core-hours. Nothing was run. To fit "
-        "them again, run cdspp run --remake; to keep them, use the version of the code "
-        "that made them."
-    )
 
 
 def unrecorded_files(study: Study) -> list[str]:
