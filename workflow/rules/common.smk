@@ -37,7 +37,9 @@ from cdspp.study.files import (
     SUBSPACE,
     files_after_fits,
     fit_files,
+    feature_file,
     files_of_fit,
+    label_file,
     prediction_files,
     study_command,
     portable_study_path,
@@ -183,10 +185,10 @@ def one_of(names):
 
 wildcard_constraints:
     study=study.name,
-    dataset=one_of([*study.datasets, "backbones"]),
+    data=one_of([*study.data_names.values(), "backbones"]),
     resource=IDENTIFIER,
     domain=IDENTIFIER,
-    view=one_of(study.views),
+    view=one_of(study.view_names.values()),
     benchmark=one_of(study.benchmarks),
     setting=one_of(study.settings),
     role="source|target",

@@ -53,8 +53,15 @@ def send_own_sources():
     workflow.configfiles += [str(path) for path in own_sources()]
 
 
+datasets = {path: name for name, path in study.data_names.items()}
+
+
+def dataset_of(wildcards):
+    return datasets[wildcards.data]
+
+
 def resource_checks(wildcards):
-    return checks_of(CATALOGUE, wildcards.dataset, wildcards.resource)
+    return checks_of(CATALOGUE, wildcards.data, wildcards.resource)
 
 
 rule fetch:
@@ -64,7 +71,7 @@ rule fetch:
         FETCHED,
         *unshared(archive_of(FETCHED)),
     log:
-        "logs/fetch/{dataset}/{resource}.log",
+        "logs/fetch/{data}/{resource}.log",
     retries: 1
     localrule: True
     conda:
@@ -80,7 +87,7 @@ rule fetch:
 def own_data_files(wildcards):
     if NO_SHARED_DISK and not workflow.local_exec:
         send_own_sources()
-    own = study.datasets[wildcards.dataset].own
+    own = study.datasets[dataset_of(wildcards)].own
     return no_input(wildcards) + own_input(*data_files(own))
 
 
@@ -92,7 +99,7 @@ rule prepare_dataset:
         f"{INDEX}.json",
         *unshared(archive_of(INDEX)),
     log:
-        "logs/data/{dataset}.log",
+        "logs/data/{data}.log",
     localrule: True
     conda:
         "../../envs/environment.yaml"
@@ -112,7 +119,7 @@ rule labels:
         LABELS,
         f"{LABELS}.json",
     log:
-        "logs/labels/{dataset}/{domain}.log",
+        "logs/labels/{data}/{domain}.log",
     localrule: True
     conda:
         "../../envs/environment.yaml"

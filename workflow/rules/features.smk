@@ -5,6 +5,8 @@ from functools import partial
 
 from cdspp.study.fit_jobs import view_request
 
+views = {path: name for name, path in study.view_names.items()}
+
 
 def view_inputs(pattern):
     inputs, specification = inputs_of(pattern), specification_of(pattern)
@@ -13,7 +15,7 @@ def view_inputs(pattern):
         named = inputs(wildcards)
         if NO_SHARED_DISK and "view" not in named:
             stored = [named[k] for k in ("index", "fetched", "weights") if k in named]
-            own = study.datasets[wildcards.dataset].own or {}
+            own = study.datasets[dataset_of(wildcards)].own or {}
             folder = [own["folder"]] if "folder" in own else []
             own_files = specification(wildcards)["own_files"]
             named["archives"] = [*map(archive_of, stored)]
@@ -23,13 +25,18 @@ def view_inputs(pattern):
     return files
 
 
+def view_of(wildcards):
+    return views[wildcards.view]
+
+
 def codebook_domain(wildcards):
-    return study.views[wildcards.view].options["codebook_domain"]
+    return study.views[view_of(wildcards)].options["codebook_domain"]
 
 
 def view_resource(name, wildcards, attempt):
     domain = getattr(wildcards, "domain", None) or codebook_domain(wildcards)
-    asked = view_request(study, wildcards.dataset, domain, wildcards.view, attempt)
+    names = dataset_of(wildcards), domain, view_of(wildcards)
+    asked = view_request(study, *names, attempt)
     return getattr(asked, name)
 
 
@@ -40,7 +47,7 @@ rule codebook:
         CODEBOOK,
         f"{CODEBOOK}.json",
     log:
-        "logs/codebooks/{dataset}/{view}.log",
+        "logs/codebooks/{data}/{view}.log",
     conda:
         "../../envs/environment.yaml"
     threads: study.numeric_threads
@@ -61,7 +68,7 @@ rule features:
         FEATURES,
         f"{FEATURES}.json",
     log:
-        "logs/features/{dataset}/{domain}.{view}.log",
+        "logs/features/{data}/{domain}.{view}.log",
     conda:
         "../../envs/environment.yaml"
     threads: study.numeric_threads

@@ -9,7 +9,7 @@ PLUGIN_MODULES = [plugin.__module__ for plugin in plugin_classes()]
 
 def feature_files(wildcards):
     return [
-        FEATURES.format(dataset=dataset, domain=domain, view=view)
+        feature_file(study, dataset, domain, view)
         for dataset, domain, view in study.feature_names()
     ]
 
@@ -20,7 +20,7 @@ def every_record(wildcards):
 
 def label_files(wildcards):
     domains = {(dataset, domain) for dataset, domain, _ in study.feature_names()}
-    return sorted(LABELS.format(dataset=d, domain=domain) for d, domain in domains)
+    return sorted(label_file(study, *names) for names in domains)
 
 
 def fit_inputs(wildcards):

@@ -11,7 +11,7 @@ def predictions(wildcards):
 
 def benchmark_labels(benchmark):
     dataset = study.benchmarks[benchmark].dataset
-    return expand(LABELS, dataset=dataset, domain=study.roles(benchmark)["target"])
+    return [label_file(study, dataset, d) for d in study.roles(benchmark)["target"]]
 
 
 def target_labels(wildcards):

@@ -7,7 +7,7 @@ from cdspp.study.files import workflow_folder
 
 with job(snakemake.log[0], echo=True):
     fetch_resource(
-        dataset=snakemake.wildcards.dataset,
+        dataset=snakemake.wildcards.data,
         resource=snakemake.wildcards.resource,
         catalogue=workflow_folder() / "resources/datasets.yaml",
         mirror=snakemake.config.get("mirror"),

@@ -10,7 +10,7 @@ own = made_of["options"]["own"]
 tables = (own or {}).get("tables", {}).values()
 with file_job(snakemake.log[0], output, made_of, own=tables):
     prepare_dataset(
-        name=snakemake.wildcards.dataset,
+        name=made_of["options"]["name"],
         own=own,
         catalogue=workflow_folder() / "resources/datasets.yaml",
         output=output,

@@ -59,6 +59,12 @@ def fit_key(path: PathLike) -> FitKey:
     return FitKey._make((*Path(path).parent.parts[-4:], Path(path).stem))
 
 
+def feature_names(path: PathLike) -> tuple[str, str]:
+    """Return domain and view of ``<domain>.<view>-<digest>.npz``."""
+    domain, _, view = Path(path).stem.partition(".")
+    return domain, view.rpartition("-")[0]
+
+
 def trials_of_block(block: str) -> range:
     """Return the trials of a block, such as 6 to 10 for ``6-10``."""
     first, last = (int(part) for part in block.split("-"))

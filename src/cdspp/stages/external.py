@@ -10,7 +10,7 @@ import pandas as pd
 
 from cdspp.core.errors import DataError
 from cdspp.core.files import atomic, write_csv
-from cdspp.core.names import MAIN, PathLike, task_domains
+from cdspp.core.names import MAIN, PathLike, feature_names, task_domains
 from cdspp.core.wording import counted
 from cdspp.methods.base import UNLABELLED, Iteration
 from cdspp.methods.problem import find_collapse
@@ -29,15 +29,16 @@ def export_benchmark(
 
     `blocks` has each task with the files of its fits. Returns the number of trials.
     """
-    tables, views = [], dict[str, str]()
+    tables, views, exported = [], dict[str, str](), set[Path]()
     for task, files in blocks:
         of_sources = [Path(files[name]) for name in source_features(files)]
         target = Path(files["target_features"])
         views |= {"source": str(of_sources[0]), "target": str(target)}
         for path in (*of_sources, target):
-            output = folder / "features" / f"{path.stem}.parquet"
-            if output.is_file() and output.stat().st_mtime > path.stat().st_mtime:
+            if path in exported:
                 continue
+            exported.add(path)
+            output = folder / "features" / f"{'.'.join(feature_names(path))}.parquet"
             features = read_features(path)
             X = features.X
             X = X if isinstance(X, np.ndarray) else X.toarray()
@@ -48,7 +49,7 @@ def export_benchmark(
         for trial in read_trials(files, overlap=overlap):
             tables.append(_split(trial, task))
     write_csv(folder / "splits.csv", pd.concat(tables))
-    names = {role: Path(view).stem.partition(".")[2] for role, view in views.items()}
+    names = {role: feature_names(view)[1] for role, view in views.items()}
     text = Path(__file__).with_name("export-readme.txt").read_text("utf-8")
     with atomic(folder / "README.txt") as temporary:
         temporary.write_text(text.format(columns=", ".join(COLUMNS), **names), "utf-8")

@@ -14,12 +14,13 @@ from cdspp.core.names import MAIN, FitKey, PathLike, role_domains
 if TYPE_CHECKING:
     from cdspp.study.model import Study
 
-# Data, features and labels are shared by all studies.
-FETCHED = "data/{dataset}/{resource}.fetched.json"
-INDEX = "data/{dataset}/index.json"
-LABELS = "results/labels/{dataset}/{domain}.parquet"
-CODEBOOK = "results/codebooks/{dataset}/{view}.npz"
-FEATURES = "results/features/{dataset}/{domain}.{view}.npz"
+# Data, features and labels are shared by all studies: `data` and `view` are names of
+# `Study.data_names` and `Study.view_names`.
+FETCHED = "data/{data}/{resource}.fetched.json"
+INDEX = "data/{data}/index.json"
+LABELS = "results/labels/{data}/{domain}.parquet"
+CODEBOOK = "results/codebooks/{data}/{view}.npz"
+FEATURES = "results/features/{data}/{domain}.{view}.npz"
 PAIR_SPLIT = "results/{study}/splits/{benchmark}/main/pairs/{block}.parquet"
 SPLIT = "results/{study}/splits/{benchmark}/{setting}/{role}/{domain}/{block}.parquet"
 FIT = "results/{study}/fits/{benchmark}/{setting}/{task}/{method}/{block}"
@@ -95,13 +96,15 @@ def input_patterns(study: Study, key: FitKey) -> dict[str, str]:
     from cdspp.methods.bridge import PAIRS
 
     benchmark, setting, _, method, _ = key
-    dataset = study.benchmarks[benchmark].dataset
+    data = study.data_names[study.benchmarks[benchmark].dataset]
     files: dict[str, str] = {}
     for role, view in study.views_of(benchmark, setting, method).items():
         domain, of_splits = f"{{{role}}}", study.split_setting(setting, role)
         names = {"study": study.name, "benchmark": benchmark, "setting": of_splits}
         names |= {"role": role, "domain": domain, "block": "{block}"}
-        features = FEATURES.format(dataset=dataset, domain=domain, view=view)
+        features = FEATURES.format(
+            data=data, domain=domain, view=study.view_names[view]
+        )
         files |= {f"{role}_features": features, f"{role}_split": SPLIT.format(**names)}
     if PAIRS in study.bridge(benchmark, setting, method):
         files["pairs"] = PAIR_SPLIT.format(**names)
@@ -122,19 +125,36 @@ def files_of_fit(study: Study, key: FitKey) -> dict[str, str]:
 def files_before_fits(study: Study) -> dict[str, list[str]]:
     """Return the files on which the fits of a study are based, by stage, in order."""
     names = study.feature_names()
-    labels = (LABELS.format(dataset=name, domain=domain) for name, domain, _ in names)
+    labels = (label_file(study, name, domain) for name, domain, _ in names)
     splits: dict[str, None] = {}
     for key in (key for name in study.benchmarks for key in study.fits(name)):
         files = files_of_fit(study, key)
         inputs = (n for n in files if "_split" in n or n in ("pairs", "prior"))
         splits |= dict.fromkeys(files[name] for name in inputs)
     stages: dict[str, Iterable[str]] = {
-        "data": (INDEX.format(dataset=name) for name in study.used_datasets),
+        "data": (INDEX.format(data=name) for name in study.data_names.values()),
         "labels": labels,
         "features": chain.from_iterable(_feature_files(study, *n) for n in names),
         "splits": splits,
     }
     return {stage: list(dict.fromkeys(files)) for stage, files in stages.items()}
+
+
+def label_file(study: Study, dataset: str, domain: str) -> str:
+    """Return the file of the labels of a domain."""
+    return LABELS.format(data=study.data_names[dataset], domain=domain)
+
+
+def codebook_file(study: Study, dataset: str, view: str) -> str:
+    """Return the file of the words of a view."""
+    data, view = study.data_names[dataset], study.view_names[view]
+    return CODEBOOK.format(data=data, view=view)
+
+
+def feature_file(study: Study, dataset: str, domain: str, view: str) -> str:
+    """Return the file of a view of a domain."""
+    data, view = study.data_names[dataset], study.view_names[view]
+    return FEATURES.format(data=data, domain=domain, view=view)
 
 
 def _feature_files(study: Study, dataset: str, domain: str, name: str) -> Iterator[str]:
@@ -146,8 +166,8 @@ def _feature_files(study: Study, dataset: str, domain: str, name: str) -> Iterat
     if view.view is not None:
         yield from _feature_files(study, dataset, domain, view.view)
     elif issubclass(extractor_class(view.extractor), WordExtractor):
-        yield CODEBOOK.format(dataset=dataset, view=name)
-    yield FEATURES.format(dataset=dataset, domain=domain, view=name)
+        yield codebook_file(study, dataset, name)
+    yield feature_file(study, dataset, domain, name)
 
 
 def fit_files(
@@ -170,7 +190,8 @@ def item_inputs(
 
 def _input(study: Study, name: str, benchmark: str) -> list[str]:
     entry = study.benchmarks[benchmark]
-    fields = {"study": study.name, "benchmark": benchmark, "dataset": entry.dataset}
+    fields = {"study": study.name, "benchmark": benchmark}
+    fields["data"] = study.data_names[entry.dataset]
     fields |= {"task": entry.showcase, "setting": MAIN}
     pairs = [(role, d) for role, names in study.roles(benchmark).items() for d in names]
     values: Iterable[dict[str, str]] = [{}]
@@ -185,7 +206,8 @@ def _input(study: Study, name: str, benchmark: str) -> list[str]:
             values = ({"role": r, "domain": d, "block": b} for (r, d), b in spread)
         case "features":
             views = sorted({(domain, entry.views[role]) for role, domain in pairs})
-            values = ({"domain": domain, "view": view} for domain, view in views)
+            names = study.view_names
+            values = ({"domain": domain, "view": names[view]} for domain, view in views)
         case "labels":
             values = ({"domain": d} for d in sorted({domain for _, domain in pairs}))
         case "source_labels" | "target_labels":

@@ -8,8 +8,12 @@ from functools import cached_property
 from itertools import product
 from typing import Any, TypeVar
 
+from cdspp.core.files import content_digest
 from cdspp.core.names import MAIN, NO_SCALE, REAL, FitKey, role_domains, task_domains
+from cdspp.datasets import dataset_recipe
+from cdspp.datasets.base import digests_path
 from cdspp.datasets.catalogue import published_spec
+from cdspp.features import own_digests
 from cdspp.methods import option_defaults
 
 Config = Mapping[str, Any]
@@ -19,6 +23,15 @@ Made = TypeVar("Made", "View", "Benchmark", "Method", "Setting")
 SEEDED, PUBLISHED = "seeded", "published"
 # The numbers per class on which the split of a role depends.
 COUNTS = {"source": {"source"}, "target": {"target", "unlabelled"}}
+
+
+def _data_name(data: StudyDataset) -> str:
+    if data.own is None:
+        return data.identifier
+    memory = digests_path("data", data.identifier)
+    content = dataset_recipe(data.identifier, data.own, data.entry, memory)
+    parts = [content[key] for key in ("own", "fingerprint", "versions")]
+    return f"{data.identifier}-{content_digest(parts)[:8]}"
 
 
 def from_fields(kind: type[Made], entry: Mapping[str, Any], **values: Any) -> Made:
@@ -363,9 +376,35 @@ class Study:
         """The data sets of the benchmarks, each once."""
         return tuple(dict.fromkeys(b.dataset for b in self.benchmarks.values()))
 
+    @cached_property
+    def data_names(self) -> Mapping[str, str]:
+        """The names in paths of the used data sets: of own data, with a digest.
+
+        Studies that give one name to other data so share no files.
+        """
+        return {name: _data_name(self.datasets[name]) for name in self.used_datasets}
+
+    @cached_property
+    def view_names(self) -> Mapping[str, str]:
+        """The names of views in paths, with a digest of their options and own files."""
+        return {name: self._view_name(view) for name, view in self.views.items()}
+
+    def _view_name(self, view: View) -> str:
+        base = None if view.view is None else self._view_name(self.views[view.view])
+        domains = {
+            d for o in view.options.values() if isinstance(o, Mapping) for d in o
+        }
+        own = [
+            own_digests(view.extractor, view.domain_options(domain))
+            for domain in sorted(domains) or [None]
+        ]
+        content = [view.extractor, view.options, view.scale, base, own]
+        digest = content_digest([*content, self.numeric_threads])
+        return f"{view.identifier}-{digest[:8]}"
+
     def logs(self) -> list[str]:
         """Return the logs of the study's own jobs and of its shared data."""
-        data = self.used_datasets
+        data = self.data_names.values()
         stages = ("fetch", "labels", "codebooks", "features")
         shared = [f"logs/{stage}/{name}" for name in data for stage in stages]
         return [f"logs/{self.name}", *(f"logs/data/{n}.log" for n in data), *shared]

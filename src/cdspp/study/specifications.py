@@ -24,14 +24,14 @@ from cdspp.features.base import WordExtractor
 from cdspp.methods import identity, method_class
 from cdspp.stages.formats import ExpectedFits
 from cdspp.study.files import (
-    CODEBOOK,
-    FEATURES,
     FETCHED,
     INDEX,
-    LABELS,
     SPLIT,
+    codebook_file,
+    feature_file,
     files_of_fit,
     input_patterns,
+    label_file,
 )
 from cdspp.study.model import Study
 
@@ -45,20 +45,23 @@ class Specifications:
 
     def __init__(self, study: Study) -> None:
         self._study = study
+        self._datasets = {path: name for name, path in study.data_names.items()}
+        self._views = {path: name for name, path in study.view_names.items()}
         self.of = cache(self._of)
         self.expected_fits = cache(self._expected_fits)
 
     def _of(self, file: str) -> Specification:
         match Path(file).parts:
             case "data", name, _:
-                return self._index(name)
-            case _, "labels", dataset, _:
-                return self._labels(dataset)
-            case _, "codebooks", dataset, name:
-                return self._codebook(dataset, name.partition(".")[0])
-            case _, "features", dataset, name:
+                return self._index(self._datasets[name])
+            case _, "labels", data, _:
+                return self._labels(data)
+            case _, "codebooks", data, name:
+                view = self._views[name.partition(".")[0]]
+                return self._codebook(self._datasets[data], view)
+            case _, "features", data, name:
                 domain, view, _ = name.split(".")
-                return self._features(dataset, domain, view)
+                return self._features(self._datasets[data], domain, self._views[view])
             case _, _, "splits", benchmark, _, "pairs", _:
                 return self._pairs(benchmark)
             case _, _, "splits", benchmark, setting, role, domain, _:
@@ -76,10 +79,10 @@ class Specifications:
         data, memory = self._study.datasets[name], digests_path("data", name)
         content = dataset_recipe(name, data.own, data.entry, memory)
         code = code_digest("cdspp.stages.data", content["module"])
-        return Specification(options=content, code=code)
+        return Specification(options={"name": name, **content}, code=code)
 
-    def _labels(self, dataset: str) -> Specification:
-        inputs = {"index": INDEX.format(dataset=dataset)}
+    def _labels(self, data: str) -> Specification:
+        inputs = {"index": INDEX.format(data=data)}
         return Specification(inputs, code=code_digest("cdspp.stages.data"))
 
     def _codebook(self, dataset: str, name: str) -> Specification:
@@ -93,11 +96,11 @@ class Specifications:
         options |= {"scale": view.scale, "spec": data.spec(view, domain)}
         own_files = own_digests(view.extractor, options["options"])
         if view.view is not None:
-            of_view = FEATURES.format(dataset=dataset, domain=domain, view=view.view)
+            of_view = feature_file(self._study, dataset, domain, view.view)
             return Specification({"view": of_view}, options, own_files, code)
         inputs = self._files(dataset, name, domain)
         if issubclass(extractor_class(view.extractor), WordExtractor):
-            inputs["codebook"] = CODEBOOK.format(dataset=dataset, view=name)
+            inputs["codebook"] = codebook_file(self._study, dataset, name)
         return Specification(inputs, options, own_files, code)
 
     def _view(self, name: str, domain: str) -> tuple[dict[str, Any], str]:
@@ -114,15 +117,17 @@ class Specifications:
     def _files(
         self, dataset: str, name: str, domain: str | None = None
     ) -> dict[str, str]:
-        view, files = self._study.views[name], {"index": INDEX.format(dataset=dataset)}
+        view, data = self._study.views[name], self._study.data_names[dataset]
+        files = {"index": INDEX.format(data=data)}
         if resource := self._study.datasets[dataset].resource(view, domain):
-            files["fetched"] = FETCHED.format(dataset=dataset, resource=resource)
+            files["fetched"] = FETCHED.format(data=data, resource=resource)
         if network := pretrained_network(view.extractor, view.options):
-            files["weights"] = FETCHED.format(dataset="backbones", resource=network)
+            files["weights"] = FETCHED.format(data="backbones", resource=network)
         return files
 
     def _pairs(self, benchmark: str) -> Specification:
-        inputs = {"index": INDEX.format(dataset=self._dataset(benchmark))}
+        dataset = self._dataset(benchmark)
+        inputs = {"index": INDEX.format(data=self._study.data_names[dataset])}
         options = {"seed": self._study.seed}
         return Specification(inputs, options, code=code_digest("cdspp.stages.splits"))
 
@@ -130,7 +135,7 @@ class Specifications:
         self, benchmark: str, setting: str, role: str, domain: str
     ) -> Specification:
         dataset = self._dataset(benchmark)
-        inputs = {"labels": LABELS.format(dataset=dataset, domain=domain)}
+        inputs = {"labels": label_file(self._study, dataset, domain)}
         options = self._study.draw(benchmark, setting, role, domain)
         options["dataset"] = dataset
         return Specification(inputs, options, code=code_digest("cdspp.stages.splits"))
@@ -140,7 +145,7 @@ class Specifications:
     ) -> Specification:
         fields = {"study": self._study.name, "benchmark": benchmark, "block": block}
         split = SPLIT.format(**fields, setting=setting, role="target", domain=domain)
-        labels = LABELS.format(dataset=self._dataset(benchmark), domain=domain)
+        labels = label_file(self._study, self._dataset(benchmark), domain)
         inputs, code = {"labels": labels, "split": split}, "cdspp.stages.splits"
         return Specification(inputs, code=code_digest(code))
 
@@ -187,7 +192,7 @@ class Specifications:
         options = {"fits": {name: content_digest(each) for name, each in fits}}
         dataset = self._dataset(benchmark)
         domains = self._study.roles(benchmark)["target"]
-        labels = {d: LABELS.format(dataset=dataset, domain=d) for d in domains}
+        labels = {d: label_file(self._study, dataset, d) for d in domains}
         return Specification(labels, options, code=code_digest("cdspp.stages.score"))
 
     def _dataset(self, benchmark: str) -> str:

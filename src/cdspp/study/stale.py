@@ -129,10 +129,11 @@ def last_write(file: str) -> int:
 def unrecorded_files(study: Study) -> list[str]:
     """Return the files of a study, and of its data, that Snakemake has no record of."""
     kinds = ("features", "labels", "codebooks")
-    shared = (f"results/{kind}/{name}" for name in study.datasets for kind in kinds)
+    data = study.data_names.values()
+    shared = (f"results/{kind}/{name}" for name in data for kind in kinds)
     folders = (f"results/{study.name}", *shared)
     files = [path for folder in folders for path in Path(folder).rglob("[!.]*.*")]
-    for name in study.datasets:
+    for name in data:
         files += Path("data", name).glob("*.json")
     outputs = (str(path) for path in files if path.name not in BESIDE)
     return [path for path in outputs if not _is_recorded(path)]

@@ -8,7 +8,13 @@ import pandas as pd
 
 from cdspp.core import names
 from cdspp.core.errors import DataError
-from cdspp.core.names import UNLABELLED_ROLE, PathLike, Paths, within_domain
+from cdspp.core.names import (
+    UNLABELLED_ROLE,
+    PathLike,
+    Paths,
+    feature_names,
+    within_domain,
+)
 from cdspp.core.wording import DASH, task_title
 from cdspp.report.tables.table import (
     Cell,
@@ -59,12 +65,12 @@ def count_contents(
     DataError: features and labels have different samples.
     """
     label_files = {path.stem: path for path in map(Path, labels)}
-    feature_files = {path.stem: path for path in map(Path, features)}
+    feature_files = {feature_names(path): Path(path) for path in features}
     blocks, roles = read_splits(splits), names.role_domains(plan.tasks)
     pairs, entries = [(r, domain) for r in roles for domain in roles[r]], []
     for role, domain in pairs:
         path = label_files[domain]
-        features_path = feature_files[f"{domain}.{plan.views[role]}"]
+        features_path = feature_files[domain, plan.views[role]]
         class_of = formats.labels_by_id(path)
         described = formats.read_features(features_path)
         # Paired rows come last, and have no label.
