@@ -17,7 +17,7 @@ from result_sentences.numbers import Numbers
 
 from cdspp.core.wording import in_points
 
-README, INDEX = "README.md", "docs/index.md"
+README = "README.md"
 PAPER, PAPER_TABLE = "docs/guide/paper.md", "docs/guide/paper-table.md"
 WHEN, VERDICTS = "docs/guide/when.md", "docs/guide/verdicts.md"
 HELP, APPENDIX = "docs/source-help.md", "docs/error-rates.md"
@@ -129,20 +129,6 @@ OPENING = [
         "both at hand ({} %).",
         lambda n: bridged(n, "shared-columns-plus", "paired-map-plus"),
         bridges_help,
-    ),
-    Result(
-        INDEX,
-        "On Docs to code, the words that docstrings and code share give {} % accuracy, "
-        "and 100 functions whose docstring and code are both at hand give {} %.",
-        lambda n: bridged(n, "shared-columns-plus", "paired-map-plus"),
-        bridges_help,
-    ),
-    Result(
-        INDEX,
-        "With source labels only, CDSPP reaches {} % and the best method without a "
-        "source {} %: whether the source helps is open.",
-        headline,
-        lambda n: own(n, "cdspp") in (DEPENDS, OPEN),
     ),
     Result(
         PAPER,
