@@ -68,35 +68,3 @@ def test_without_a_source_the_labelled_target_rows_serve() -> None:
     model = Majority().fit(X, [1, 0, 1, -1, -1, -1])
     np.testing.assert_array_equal(model.problem_.X_source, X[:3])
     assert model.problem_.y_source.tolist() == [1, 0, 1]
-
-
-def test_text_labels_with_unlabelled_rows_come_in_an_object_array() -> None:
-    y = np.array(["dog", -1, "cat", -1, -1, -1], dtype=object)
-    source = SourceDomain(np.ones((3, 5)), ["emu", "emu", "cat"])
-    model = Majority().fit(X, y, source=source)
-    assert model.classes_.tolist() == ["cat", "dog", "emu"]
-    assert model.transduction_.tolist() == ["dog", "emu", "cat", "emu", "emu", "emu"]
-    assert model.predict(X[:1]).dtype.kind == "U"
-
-
-def test_numbers_in_an_object_array_are_labels_like_any() -> None:
-    y = np.array([3, -1, 3, -1, 7, -1], dtype=object)
-    model = Majority().fit(X, y, source=SOURCE)
-    assert model.classes_.dtype.kind == "i"
-    assert model.transduction_.tolist() == [3, 9, 3, 9, 7, 9]
-
-
-def test_a_problem_changes_into_another_without_touching_the_first() -> None:
-    problem = Majority().fit(X, [7, 9, -1, -1, -1, -1], source=SOURCE).problem_
-    doubled = problem.map_rows(lambda rows: rows * 2, lambda rows: rows * 3)
-    np.testing.assert_array_equal(doubled.X_source, problem.X_source * 2)
-    np.testing.assert_array_equal(doubled.X_unlabelled, X[2:] * 3)
-    np.testing.assert_array_equal(problem.X_unlabelled, X[2:])
-    other = problem.replace_source(X[:1], np.array([0]))
-    assert other.X_source.shape == (1, 2)
-    assert other.X_labelled is problem.X_labelled
-
-
-def test_a_source_has_no_length_that_cross_validation_could_slice_by() -> None:
-    assert not hasattr(SOURCE, "__len__")
-    assert not hasattr(SOURCE, "shape")

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from support.quick_methods import quick
-from support.toy_problem import ToyProblem, some_source, toy_problem, variant
+from support.toy_problem import ToyProblem, toy_problem, variant
 
 from cdspp.core.errors import CollapseWarning
 from cdspp.methods.base import Float, HeterogeneousClassifier, Int, Iteration, Problem
@@ -114,16 +114,6 @@ def test_rows_are_parallel_above_a_mean_cosine_of_99_percent(
     assert find_collapse(np.empty(0), 2, {"target": rows}).kind == kind
 
 
-def test_one_class_comes_before_parallel_rows() -> None:
-    told = find_collapse(np.zeros(40), 2, {"target": np.ones((40, 3))})
-    assert told.kind == "one class"
-
-
-def test_labels_may_be_text() -> None:
-    told = find_collapse(np.array(["a"] + ["b"] * 24), 2, {})
-    assert "predicts class b for 96.0 % of 25 unlabelled rows" in told.sentence
-
-
 def test_an_offset_makes_rows_parallel_and_centring_ends_it() -> None:
     problem = shifted(roomy(), OFFSET)
     with pytest.warns(CollapseWarning, match="centre.*scale"):
@@ -147,18 +137,3 @@ def test_a_method_answers_for_the_rows_that_it_compares() -> None:
     assert kinds(source, "svm-t", "target-only", "cdspp-pca") == ["", "", ""]
     target = shifted(roomy(), target=OFFSET)
     assert kinds(target, "svm-t", "cdspp-pca") == ["parallel rows", ""]
-
-
-def test_a_few_source_rows_say_nothing() -> None:
-    problem = some_source(shifted(roomy(), source=OFFSET), slice(0, None, 2))
-    assert len(problem.source.y) == 16
-    assert kinds(problem, "cdspp") == [""]
-
-
-@pytest.mark.parametrize("factor", [1e-6, 1.0, 1e6])
-def test_the_length_of_rows_does_not_matter(factor: float) -> None:
-    problem = roomy()
-    lengths = np.random.default_rng(0).uniform(0.1, 10, (len(problem.X), 1))
-    assert mean_cosine(problem.X * lengths * factor) == pytest.approx(
-        mean_cosine(problem.X)
-    )

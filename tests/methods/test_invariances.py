@@ -61,14 +61,14 @@ def lifted(problem: ToyProblem, more: int) -> Changed:
 
 CHANGES: Mapping[str, Mapping[str, Callable[[ToyProblem], Changed]]] = {
     "order": {"another order": in_another_order},
-    "names": {"names reversed": called(7, 6, 5, 4), "names mixed": called(7, 3, 9, 5)},
+    "names": {"names mixed": called(7, 3, 9, 5)},
     "rotation": {
         f"rotation, {more} features more": lambda p, more=more: lifted(p, more)
-        for more in (0, 11, 300)
+        for more in (0, 300)
     },
     "lengths": {
         f"lengths, times {factor}": lambda p, f=factor: Changed(stretched(p, f))
-        for factor in (1.0, 1e-100, 1e100)
+        for factor in (1.0, 1e100)
     },
     "scale": {"a domain times three": lambda p: Changed(scaled(p, 3.0, 1 / 3.0))},
     "extremes": {

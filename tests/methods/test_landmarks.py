@@ -15,7 +15,6 @@ from support.literal_formulas import landmark_objective
 from cdspp.core.errors import MethodFailed
 from cdspp.core.linalg import class_sums, counts
 from cdspp.methods.cdls import landmarks
-from cdspp.methods.cdls.cdls import SourceMap
 from cdspp.methods.cdls.landmarks import (
     LandmarkProgram,
     ProjectedTarget,
@@ -81,54 +80,6 @@ def scalar_terms(
         if c == other_c
     )
     return float(gap @ gap) + float((gaps**2).sum()) + pairs
-
-
-@pytest.mark.parametrize("d_source", [4, 40])
-@pytest.mark.parametrize(("lightest", "n_zero"), [(1.0, 0), (0.1, 2)])
-def test_the_map_is_the_minimum_of_the_scalar_objective(
-    d_source: int, lightest: float, n_zero: int
-) -> None:
-    p, ridge = Tiny(), 0.5
-    rng = np.random.default_rng(1)
-    X = rng.standard_normal((9, d_source))
-    alpha, beta = rng.uniform(lightest, 1, 9), rng.uniform(lightest, 1, 11)
-    alpha[:n_zero] = 0.0
-    s, u = np.bincount(p.source_codes, alpha), np.bincount(p.prediction, beta)
-    targets = p.target().targets(p.prediction, beta)
-    mapped, A = SourceMap(X, p.source_codes, 3, ridge).fit(alpha, targets)
-    np.testing.assert_allclose(mapped, X @ A, atol=1e-12)
-
-    def loss(A: np.ndarray) -> float:
-        terms = scalar_terms(p, X @ A, alpha, beta, s, u)
-        return terms + ridge * float((A**2).sum())
-
-    for _ in range(5):
-        step = rng.standard_normal(A.shape)
-        # The loss is quadratic: at its minimum both directions rise alike.
-        assert loss(A + step) > loss(A)
-        assert loss(A + step) == pytest.approx(loss(A - step), rel=1e-10)
-
-
-def test_the_first_map_sees_unlabelled_rows_in_the_mean_alone() -> None:
-    p = Tiny()
-    targets = p.target().initial_targets()
-    everything = np.vstack([p.labelled, p.unlabelled])
-    np.testing.assert_allclose(targets.mean, everything.mean(axis=0))
-    assert not targets.pseudo.any()
-    np.testing.assert_allclose(
-        targets.sums, class_sums(p.labelled, p.labelled_codes, 3)
-    )
-    X = np.random.default_rng(0).standard_normal((9, 6))
-    _, A = SourceMap(X, p.source_codes, 3, 0.5).fit(np.ones(9), targets)
-    # By hand: (M + ridge I) A = R with one mean, three class means and all rows.
-    M, R = np.zeros((6, 6)), np.outer(X.mean(axis=0), targets.mean)
-    M += np.outer(X.mean(axis=0), X.mean(axis=0)) + 0.5 * np.eye(6)
-    for c in range(3):
-        own, other = X[p.source_codes == c], p.labelled[p.labelled_codes == c]
-        mean = own.mean(axis=0)
-        M += np.outer(mean, mean) + own.T @ own / len(own)
-        R += 2 * np.outer(mean, other.mean(axis=0))
-    np.testing.assert_allclose(M @ A, R, atol=1e-12)
 
 
 def scalar_program(
@@ -204,7 +155,7 @@ def assert_stationary(program: LandmarkProgram, x: np.ndarray) -> None:
             assert slopes[falling].max() <= slopes[rising].min() + tolerance
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(2))
 @pytest.mark.parametrize("delta", [0.2, 0.5])
 def test_the_solver_finds_the_minimum(seed: int, delta: float) -> None:
     program = Tiny(seed).program(delta)
@@ -232,11 +183,8 @@ def test_the_solver_finds_the_minimum(seed: int, delta: float) -> None:
     assert scale * landmark_objective(program, x) <= best + 1e-8
 
 
-@pytest.mark.parametrize("seed", range(4))
-def test_the_solver_reaches_a_minimum_where_the_program_is_not_convex(
-    seed: int,
-) -> None:
-    program = Tiny(seed, m=2, n=(30, 5, 40)).program(0.5)
+def test_the_solver_reaches_a_minimum_where_the_program_is_not_convex() -> None:
+    program = Tiny(m=2, n=(30, 5, 40)).program(0.5)
     concave = replace(
         program,
         within_classes=program.within_classes - 0.05,
@@ -248,13 +196,6 @@ def test_the_solver_reaches_a_minimum_where_the_program_is_not_convex(
     assert landmark_objective(concave, x) < landmark_objective(
         concave, np.full(len(x), 0.5)
     )
-
-
-def test_equal_samples_get_equal_weights() -> None:
-    p = Tiny()
-    p.unlabelled[1], p.prediction[1] = p.unlabelled[0], p.prediction[0]
-    x = solve_landmarks(p.program())
-    assert x[9] == pytest.approx(x[10], abs=1e-6)
 
 
 def test_a_class_without_prediction_and_no_unlabelled_row_at_all_are_solved() -> None:

@@ -52,17 +52,6 @@ def test_scores_count_the_labelled_rows_alone() -> None:
     np.testing.assert_array_equal(own, fair)
 
 
-def test_a_search_over_options_tells_them_apart() -> None:
-    grid = {"n_components": [1, 3]}
-    search = GridSearchCV(CDSPP(), grid, cv=FOLDS)
-    search.fit(PROBLEM.X, PROBLEM.y, source=PROBLEM.source)
-    assert search.best_params_ == {"n_components": 3}
-    found = search.cv_results_["mean_test_score"]
-    assert found[1] > found[0] + 0.2
-    right = search.predict(PROBLEM.X) == PROBLEM.truth
-    assert right[PROBLEM.unlabelled].mean() > 0.8
-
-
 def test_too_few_labels_for_the_folds_are_named() -> None:
     y = np.where(np.cumsum(PROBLEM.y == 1) > 1, -1, PROBLEM.y)
     with pytest.raises(ValueError, match="3 folds.*labelled"):
@@ -101,11 +90,6 @@ def test_scikit_learn_takes_the_labels_of_a_file(tmp_path: Path) -> None:
     for scoring in (None, labelled_accuracy):
         found = cross_val_score(CDSPP(), table.X, table.y, scoring=scoring, **asked)
         assert found.tolist() == [1.0, 1.0]
-
-
-def test_without_a_labelled_row_there_is_no_accuracy() -> None:
-    model = PROBLEM.fit(CDSPP())
-    assert np.isnan(labelled_accuracy(model, PROBLEM.X[:3], [None, "", -1]))
 
 
 def test_a_search_finds_alpha_where_unlabelled_rows_as_errors_leave_it_flat() -> None:

@@ -16,9 +16,15 @@ from support.toy_problem import WIDE, ToyProblem, toy_problem
 
 from cdspp import SSAN
 
-torch = pytest.importorskip("torch")
-layers = pytest.importorskip("cdspp.methods.networks.layers")
-losses = pytest.importorskip("cdspp.methods.networks.losses")
+
+@pytest.fixture(autouse=True, scope="module")
+def _loaded() -> None:
+    """Load torch when the first test here runs, not when tests are collected."""
+    global torch, layers, losses
+    torch = pytest.importorskip("torch")
+    layers = pytest.importorskip("cdspp.methods.networks.layers")
+    losses = pytest.importorskip("cdspp.methods.networks.losses")
+
 
 # The authors' loss functions, float64, seed 2020: (epoch, loss before its step).
 DIGITS_LOSSES = {

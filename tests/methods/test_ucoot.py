@@ -10,8 +10,6 @@ from cdspp import COOT, UCOOT, SourceDomain
 from cdspp.core.errors import MethodFailed
 from cdspp.core.linalg import row_normalise
 
-gromov = pytest.importorskip("ot.gromov")
-
 
 def scaled(X: np.ndarray) -> np.ndarray:
     return row_normalise(X) * np.sqrt(X.shape[1])
@@ -19,6 +17,7 @@ def scaled(X: np.ndarray) -> np.ndarray:
 
 def plan_of_pot(problem: ToyProblem, relaxation: float) -> np.ndarray:
     """Return the plan of the rows, labelled target rows first."""
+    gromov = pytest.importorskip("ot.gromov")
     known = problem.labelled
     X = np.vstack([problem.X[known], problem.X[~known]])
     wrong = np.zeros((len(problem.source.X), len(X)))

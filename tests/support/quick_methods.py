@@ -48,9 +48,12 @@ def reason(reasons: Mapping[str, list[str]], topic: str) -> str | None:
 def quick(form: str, **options: Any) -> Any:
     """Return a method with few iterations, and a fixed seed if it takes one."""
     name = method_of(form)
-    seed = {"random_state": 0} if "random_state" in option_defaults(name) else {}
-    # Fewer iterations if the authors' number would take minutes in total.
-    usual = {**seed, **options_for(form, "quick"), **FORMS.get(form, {})}
+    known = option_defaults(name)
+    usual = {"random_state": 0} if "random_state" in known else {}
+    if "learning_rate" in known:  # a network, whose own width takes minutes in total
+        usual["n_components"] = 128
+    # Fewer iterations for the same reason.
+    usual |= {**options_for(form, "quick"), **FORMS.get(form, {})}
     return make(name, **{**usual, **options})
 
 
