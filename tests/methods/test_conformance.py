@@ -62,7 +62,7 @@ def expected_failures(estimator: Any) -> Mapping[str, str]:
 @every_method
 def test_scikit_learn_accepts_the_estimator(name: str) -> None:
     # The checks look at one fit.
-    model = quick(name, **options_for(name, "one_fit"))
+    model = quick(name, 256, **options_for(name, "one_fit"))
     results = check_estimator(model, on_skip=None, on_fail=None)
     failures = {
         result["check_name"]: result["exception"]

@@ -123,9 +123,9 @@ def test_the_source_is_looked_at_as_declared(form: str) -> None:
         "rows": {"X_source": drawn},
         "labels": {"y_source": np.roll(problem.source.y, 5)},
     }
-    expected = problem.fit(quick(form)).transduction_
+    expected = problem.fit(quick(form, 256)).transduction_
     for part, change in changes.items():
-        found = variant(problem, **change).fit(quick(form)).transduction_
+        found = variant(problem, **change).fit(quick(form, 256)).transduction_
         assert (found != expected).any() == (part in reads)
 
 
