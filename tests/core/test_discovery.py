@@ -15,7 +15,7 @@ from cdspp.core.discovery import load_function
 from cdspp.core.errors import ConfigError
 from cdspp.methods import available, estimators, make, method_class
 
-METHODS = "import cdspp.methods.cdspp.cdspp, cdspp.methods.svm_t"
+METHODS = "import cdspp, cdspp.methods.svm_t; cdspp.CDSPP(), cdspp.SSAN()"
 LISTED_METHODS = """
 import cdspp.methods
 cdspp.methods.available()

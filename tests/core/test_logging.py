@@ -44,12 +44,9 @@ def test_no_module_but_the_command_prints() -> None:
     }
 
 
-def test_imports_and_warnings_in_the_log_leave_the_screen_empty() -> None:
-    modules = [f"cdspp.{name[:-3].replace('/', '.')}" for name in MODULES]
+def test_warnings_in_the_log_leave_the_screen_empty() -> None:
     code = (
-        "import importlib, logging\n"
-        f"for name in {[m.removesuffix('.__init__') for m in modules]}:\n"
-        "    name.endswith('__main__') or importlib.import_module(name)\n"
+        "import logging, cdspp.features.text\n"
         "logging.getLogger('cdspp.features.text').warning('three texts are empty')\n"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)

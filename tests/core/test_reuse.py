@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy import sparse
 
-from cdspp.core.memory import MAX_CACHED, computed_once, shared_results
+from cdspp.core.memory import computed_once, shared_results
 
 
 class Counted:
@@ -43,20 +43,6 @@ def test_other_values_shape_type_or_option_is_computed() -> None:
     assert function.calls == 5
     for one, other in zip(found, others, strict=True):
         np.testing.assert_array_equal(one, function(*other))
-
-
-def test_the_results_used_last_are_kept_and_no_more() -> None:
-    function = Counted()
-    with shared_results():
-        for value in range(MAX_CACHED):
-            computed_once(function, np.array([[value]]))
-        computed_once(function, np.array([[0]]))
-        computed_once(function, np.array([[MAX_CACHED]]))
-        assert function.calls == MAX_CACHED + 1
-        computed_once(function, np.array([[0]]))
-        assert function.calls == MAX_CACHED + 1
-        computed_once(function, np.array([[1]]))
-    assert function.calls == MAX_CACHED + 2
 
 
 def test_sparse_rows_are_known_by_values_and_places() -> None:

@@ -114,28 +114,6 @@ def test_the_same_network_gives_the_same_bits_whatever_ran_before(
     assert not np.array_equal(Cnn(seed=6, layer="pool").extract(photos[:2]), first)
 
 
-def test_no_torch_setting_is_left_changed(photos: list[Path]) -> None:
-    torch = pytest.importorskip("torch")
-
-    def settings() -> list[object]:
-        cudnn = torch.backends.cudnn
-        flags = [cudnn.enabled, cudnn.benchmark, cudnn.deterministic]
-        grad = torch.is_grad_enabled()
-        return [*flags, torch.are_deterministic_algorithms_enabled(), grad]
-
-    before = settings()
-    Cnn(layer="pool").extract(photos[:1])
-    assert settings() == before
-
-
-@pytest.mark.parametrize("resize", ["square", "crop"])
-def test_images_of_any_shape_fill_the_input(resize: str, tmp_path: Path) -> None:
-    cnn = Cnn(resize=resize)
-    for size in ((64, 64), (500, 30), (30, 500), (1, 1)):
-        path = saved(Image.new("RGB", size, "white"), tmp_path / "image.png")
-        assert cnn._pixels(path).shape == (3, 224, 224)
-
-
 def test_crop_keeps_the_middle(tmp_path: Path) -> None:
     image = Image.new("L", (768, 256), 0)
     image.paste(255, (256, 0, 512, 256))

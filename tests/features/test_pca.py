@@ -144,3 +144,11 @@ def test_a_view_is_reduced_to_float32_with_its_energy_recorded() -> None:
 def test_more_components_than_a_view_can_have_are_refused() -> None:
     with pytest.raises(DataError, match=r"\(30, 12\) have fewer than n_components 13"):
         Pca(n_components=13).reduce(data((30, 12)))
+
+
+def test_the_largest_entry_of_each_component_is_positive() -> None:
+    fitted = principal_components(data((25, 8)), 8)
+    largest = np.abs(fitted.components).argmax(axis=1)
+    assert (fitted.components[np.arange(8), largest] > 0).all()
+    flipped = principal_components(-data((25, 8)), 8)
+    np.testing.assert_allclose(flipped.components, fitted.components, atol=1e-9)

@@ -14,9 +14,7 @@ from support.published_files import (
     LABELS,
     MAT_CASES,
     N_ROWS,
-    TRIPLET_ROWS,
     write_mat,
-    write_triplets,
 )
 
 from cdspp.core.errors import DataError
@@ -43,12 +41,6 @@ def test_rows_come_in_the_order_of_the_positions(tmp_path: Path) -> None:
     X = read(tmp_path, spec, SHUFFLED)
     assert X.dtype == np.float32
     np.testing.assert_array_equal(X, MAT_CASES[SURF].expected[SHUFFLED])
-
-
-def test_some_rows_can_be_taken_of_a_file_of_known_length(tmp_path: Path) -> None:
-    _, spec = write_triplets(tmp_path)
-    X = read(tmp_path, spec, [3, 1])
-    np.testing.assert_array_equal(X.toarray(), np.array(TRIPLET_ROWS)[[3, 1]])
 
 
 @pytest.mark.parametrize("n_samples", [N_ROWS - 1, N_ROWS + 1])

@@ -60,24 +60,6 @@ def test_a_bridge_gains_where_labels_alone_do_not(method: str) -> None:
     assert PROBLEM.accuracy(make(method)) > alone + 0.04
 
 
-@pytest.mark.parametrize("method", [*COLUMNS, "cdspp-bridge"])
-def test_with_columns_shuffled_the_gain_is_gone(method: str) -> None:
-    others = np.roll(SHARED, 1, axis=0)
-    shuffled = [(i, j) for (i, _), (_, j) in zip(SHARED, others, strict=True)]
-    wrong = PROBLEM.accuracy(
-        make(method), shared_columns=shuffled, paired_rows=(np.empty((0, 8)),) * 2
-    )
-    assert wrong < PROBLEM.accuracy(make(method)) - 0.15
-
-
-@pytest.mark.parametrize("method", MAPS)
-def test_with_pairs_shuffled_the_gain_is_gone(method: str) -> None:
-    left, right = PROBLEM.pairs
-    order = np.random.default_rng(0).permutation(len(right))
-    wrong = PROBLEM.accuracy(make(method), paired_rows=(left, right[order]))
-    assert wrong < PROBLEM.accuracy(make(method)) - 0.15
-
-
 @pytest.mark.parametrize("method", [*COLUMNS, *MAPS])
 def test_sparse_rows_give_what_dense_ones_give(method: str) -> None:
     dense, found = make(method), make(method)
@@ -110,7 +92,7 @@ def test_a_map_needs_no_labelled_row_of_a_class(method: str) -> None:
 
 def test_wide_sparse_rows_are_reduced_and_never_made_dense() -> None:
     rng = np.random.default_rng(0)
-    width = 100_000
+    width = 20_000
     spread = sparse.random_array(
         (8, width), density=0.001, random_state=rng, format="csr"
     )

@@ -12,7 +12,7 @@ from support.toy_problem import ToyProblem, toy_problem, variant
 
 from cdspp.core.errors import CollapseWarning
 from cdspp.methods.base import Float, HeterogeneousClassifier, Int, Iteration, Problem
-from cdspp.methods.problem import find_collapse, mean_cosine
+from cdspp.methods.problem import find_collapse
 
 OFFSET = 40.0
 
@@ -87,22 +87,6 @@ def test_a_fit_warns_once_where_it_was_called() -> None:
     assert [warning.category for warning in seen] == [CollapseWarning]
     assert seen[0].filename.endswith("toy_problem.py")
     assert model.collapsed_
-
-
-def test_the_mean_cosine_of_a_matrix_by_hand() -> None:
-    rows = np.repeat([[3.0, 4.0], [0.0, 2.0], [0.0, 0.0]], [15, 5, 7], axis=0)
-    # Mean of the unit rows: 15 times (0.6, 0.8) and 5 times (0, 1), without the zeros.
-    assert mean_cosine(rows) == pytest.approx(0.45**2 + 0.85**2)
-    unit = rows[:20] / np.linalg.norm(rows[:20], axis=1, keepdims=True)
-    assert mean_cosine(rows) == pytest.approx((unit @ unit.T).mean())
-
-
-@pytest.mark.filterwarnings("error")
-def test_too_few_rows_or_none_with_a_direction_have_no_mean_cosine() -> None:
-    for rows in (np.ones((19, 2)), np.zeros((40, 2)), np.empty((0, 2))):
-        assert np.isnan(mean_cosine(rows))
-    assert np.isnan(mean_cosine(np.full((40, 2), 1e300)))
-    assert mean_cosine(np.ones((20, 2))) == pytest.approx(1.0)
 
 
 @pytest.mark.parametrize(("height", "kind"), [(9.94, ""), (9.96, "parallel rows")])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import cache
@@ -14,7 +13,6 @@ import sklearn
 from sklearn.base import clone
 from sklearn.model_selection import (
     StratifiedKFold,
-    cross_val_predict,
     cross_validate,
 )
 from sklearn.utils.estimator_checks import check_estimator
@@ -27,12 +25,8 @@ from support.quick_methods import (
 )
 from support.toy_problem import ToyProblem, some_rows, toy_problem
 
-import cdspp
 from cdspp.methods import (
-    available,
-    make,
     method_class,
-    option_defaults,
 )
 
 EXPECTED_FAILURES = {
@@ -75,17 +69,6 @@ def test_scikit_learn_accepts_the_estimator(name: str) -> None:
 
 
 @every_method
-def test_the_identifier_is_unique_and_well_formed(name: str) -> None:
-    assert re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", name)
-    found = method_class(name)
-    assert found.identifier == name
-    displayed = [method_class(other).display_name for other in available()]
-    assert displayed.count(found.display_name) == 1
-    assert hasattr(cdspp, found.__name__), "`make format` makes it public"
-    assert getattr(cdspp, found.__name__) is found
-
-
-@every_method
 def test_strings_with_unlabelled_rows_are_learnt(name: str) -> None:
     problem = toy_problem(spread=0.2)
     y = NAMES[problem.truth].astype(object)
@@ -96,14 +79,6 @@ def test_strings_with_unlabelled_rows_are_learnt(name: str) -> None:
     assert model.classes_.tolist() == NAMES.tolist()
     np.testing.assert_array_equal(model.transduction_, NAMES[numbers.transduction_])
     assert set(model.transduction_) <= set(NAMES)
-
-
-@every_method
-def test_without_a_source_a_method_works_alone(name: str) -> None:
-    problem = toy_problem(spread=0.1)
-    model = quick(name).fit(problem.X, problem.y)
-    assert model.transduction_.shape == problem.y.shape
-    assert set(model.transduction_) <= {0, 1, 2, 3}
 
 
 @every_method
@@ -251,27 +226,3 @@ def test_cross_validation_passes_the_source_whole(name: str, monkeypatch: Any) -
     # Held-out rows are new ones: a transductive method has no score for them.
     finite = np.isfinite(scores["test_score"]).all()
     assert finite != method_class(name).transductive
-
-
-@every_method
-@pytest.mark.usefixtures("routing")
-def test_cross_val_predict_equals_fitting_each_fold_by_hand(name: str) -> None:
-    if method_class(name).transductive:
-        pytest.skip("looks rows up")
-    problem = equal_rows()
-    model = quick(name).set_fit_request(source=True)
-    found = cross_val_predict(
-        model, problem.X, problem.y, cv=FOLDS, params={"source": problem.source}
-    )
-    expected = np.empty_like(problem.y)
-    for train, test in FOLDS.split(problem.X, problem.y):
-        fitted = some_rows(problem, train).fit(quick(name))
-        expected[test] = fitted.predict(problem.X[test])
-    np.testing.assert_array_equal(found, expected)
-
-
-@every_method
-def test_options_are_constrained_and_kept_as_given(name: str) -> None:
-    found = method_class(name)
-    assert set(found._parameter_constraints) == set(option_defaults(name))
-    assert make(name).get_params(deep=False) == dict(option_defaults(name))

@@ -24,11 +24,6 @@ def watched(objective: Any) -> tuple[Any, list[np.ndarray]]:
     return evaluate, seen
 
 
-def quadratic(scales: Any) -> Any:
-    """Return half the weighted squared norm."""
-    return lambda x: (float(0.5 * x @ (scales * x)), scales * x)
-
-
 def rosenbrock(x: np.ndarray) -> Value:
     """Return the curved valley of textbooks; its minimum is zero at one."""
     a, b = 1.0 - x[:-1], x[1:] - x[:-1] ** 2
@@ -81,28 +76,3 @@ def test_after_a_failure_the_steepest_descent_is_tried_once() -> None:
     gradient = rosenbrock(healthy)[1]
     cosine = -(steepest @ gradient) / np.linalg.norm(steepest)
     assert cosine == pytest.approx(np.linalg.norm(gradient))
-
-
-def test_a_hole_inside_the_interval_is_left_on_the_side_of_the_start() -> None:
-    def objective(x: np.ndarray) -> Value:
-        if 1.0 < abs(x[0]) < 30.0:
-            return math.nan, np.full(1, math.nan)
-        return float((x[0] - 0.5) ** 2), 2.0 * (x - 0.5)
-
-    x, trace = minimise(objective, np.array([-40.0]), 20)
-    assert np.isfinite([*trace, *x]).all()
-
-
-@pytest.mark.parametrize("scale", [1e-30, 1e-150, 1e30, 1e150])
-def test_extreme_scales_give_no_nan(scale: float) -> None:
-    objective = quadratic(np.array([scale, 3.0 * scale]))
-    with np.errstate(all="ignore"):
-        x, trace = minimise(objective, np.array([1.0, 2.0]), 20)
-    assert np.isfinite(x).all()
-    assert trace[-1] <= trace[0]
-
-
-def test_a_function_without_a_minimum_stays_finite() -> None:
-    x, trace = minimise(quadratic(np.array([-1.0, -1.0])), np.array([1.0, 0.5]), 20)
-    assert np.isfinite(trace).all()
-    assert trace[-1] < -1.0

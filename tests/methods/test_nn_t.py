@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 from scipy.special import log_softmax, softmax
-from support.toy_problem import ToyProblem, some_rows, toy_problem, variant
+from support.toy_problem import ToyProblem, toy_problem
 
 from cdspp import NNT
 from cdspp.core.linalg import row_normalise
@@ -75,25 +75,3 @@ def test_it_is_trained_as_the_plain_formulas_say() -> None:
     np.testing.assert_allclose(model.predict_proba(PROBLEM.X), probabilities, atol=1e-4)
     assert curve[-1] < 0.5 * curve[0]
     assert model.n_iter_ == 60
-
-
-def test_neither_source_nor_unlabelled_rows_play_a_part() -> None:
-    expected = PROBLEM.fit(small()).predict_proba(PROBLEM.X)
-    few = some_rows(PROBLEM, PROBLEM.labelled | (np.arange(len(PROBLEM.X)) % 2 == 0))
-    drawn = np.random.default_rng(1).standard_normal(PROBLEM.source.X.shape)
-    for other in (few, variant(PROBLEM, X_source=drawn)):
-        np.testing.assert_array_equal(
-            other.fit(small()).predict_proba(PROBLEM.X), expected
-        )
-
-
-def test_a_class_of_the_source_alone_is_never_predicted() -> None:
-    partial = some_rows(PROBLEM, PROBLEM.truth != 1)
-    model = partial.fit(small())
-    probabilities = model.predict_proba(PROBLEM.X)
-    assert probabilities.shape[1] == 4
-    assert not probabilities[:, 1].any()
-    alone = NNT(**model.get_params()).fit(partial.X, partial.y)
-    np.testing.assert_array_equal(
-        alone.predict_proba(PROBLEM.X), probabilities[:, [0, 2, 3]]
-    )

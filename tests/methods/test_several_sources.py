@@ -89,21 +89,6 @@ def test_methods_place_rows_of_every_source(kind: Any) -> None:
         model.transform_source(sources[1].X)
 
 
-def test_a_source_given_twice_is_one_source_that_is_also_tied_to_itself() -> None:
-    """Both copies share a projection, which leaves two blocks in the problem."""
-    source, target = domains((30, 8), (25, 5))
-    found = solve_several([source, source, target], scaling="metric")
-    left, right = dense([source, source, target])
-    n, d = source.X.shape[1], target.X.shape[1]
-    spread = np.zeros((2 * n + d, n + d))
-    spread[:n, :n] = spread[n : 2 * n, :n] = np.eye(n) / np.sqrt(2)
-    spread[2 * n :, n:] = np.eye(d)
-    reduced = (spread.T @ each @ spread for each in (left, right))
-    values = linalg.eigh(*reduced, eigvals_only=True)[::-1]
-    np.testing.assert_allclose(found.eigenvalues, values[:C], rtol=1e-8)
-    np.testing.assert_allclose(found.sources[0], found.sources[1], atol=1e-10)
-
-
 def test_the_order_of_the_sources_does_not_matter() -> None:
     X, y, sources, _ = problem(3)
     found = [CDSPP().fit(X, y, source=s) for s in (sources, sources[::-1])]

@@ -12,7 +12,7 @@ import support.literal_formulas as shared
 from scipy.linalg import cholesky, pinv, solve_triangular, sqrtm
 from scipy.optimize import nnls
 from support.known_answers.known_problems import authors_problem
-from support.toy_problem import ToyProblem, some_rows, toy_problem, variant
+from support.toy_problem import ToyProblem, some_rows, toy_problem
 
 from cdspp import SHFA
 from cdspp.core.errors import MethodFailed
@@ -137,18 +137,6 @@ def test_about_the_expected_number_of_rows_becomes_positive(
     found = ratio_labels(np.array(values), expected)
     assert found.tolist() == labels
     assert literal_labels(np.array(values), expected).tolist() == labels
-
-
-def test_both_source_and_unlabelled_rows_are_looked_at() -> None:
-    problem = toy_problem(spread=1.0, unlabelled_per_class=15)
-    other = variant(problem, y_source=np.roll(problem.source.y, 5))
-    new = problem.X[problem.unlabelled] + 0.01
-    values, with_other_labels, without_unlabelled = (
-        shared.decision_values(given.fit(SHFA(**QUICK)), new)
-        for given in (problem, other, some_rows(problem, problem.labelled))
-    )
-    assert not np.allclose(values, with_other_labels)
-    assert not np.allclose(values, without_unlabelled, atol=1e-3)
 
 
 def test_shares_are_equal_or_those_of_labelled_rows_or_given() -> None:

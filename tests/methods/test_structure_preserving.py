@@ -145,12 +145,6 @@ def test_more_components_than_positive_eigenvalues_warn_and_are_capped() -> None
     assert found.eigenvalues.shape == (3,)
 
 
-def test_domains_without_a_common_class_have_no_direction() -> None:
-    found = solve_projection(side([0, 0, 1], 4, 6, 1), side([2, 3], 4, 5, 2))
-    assert found.sources[0].shape == (6, 0)
-    assert found.rows_target.shape == (2, 0)
-
-
 # Twelve classes whose sums have a lower rank on one side: features, or rows of them.
 LOW_RANK = {"few source features": (5, 30), "few target features": (30, 4)}
 
