@@ -13,7 +13,7 @@ from support.literal_formulas import (
     literal_graph,
     literal_laplacian,
 )
-from support.toy_problem import WIDE, some_rows, toy_problem
+from support.toy_problem import WIDE, some_rows, some_source, toy_problem
 
 from cdspp import DAMA, DAMASup, SourceDomain
 from cdspp.core.errors import MethodFailed
@@ -79,7 +79,7 @@ def assert_same_fit(model: Any, P: np.ndarray, scores: np.ndarray, X: Any) -> No
 def test_a_fit_is_that_of_the_formulas(
     shape: dict, method: Any, n_in_graph: int, options: dict
 ) -> None:
-    problem = toy_problem(**shape)
+    problem = some_source(toy_problem(**shape), np.arange(3, 32))  # unequal classes
     p = problem.prepared()
     rows = with_more_rows(p, p.X_unlabelled[:n_in_graph], [-1] * n_in_graph)
     P, scores = literal_iteration(rows, **options)

@@ -19,6 +19,8 @@ from cdspp.core.errors import MethodFailed
 from cdspp.core.linalg import row_normalise
 from cdspp.methods.hfa.shfa import (
     ExactSolver,
+    LabellingKernels,
+    LabellingMachine,
     ratio_labels,
 )
 
@@ -206,3 +208,26 @@ def test_objectives_are_those_of_the_authors_case(
     problem.fit(SHFA(prior=shares, solver="exact", max_iter=1))
     objectives = [solution.objective for solution in first[:3]]
     assert objectives == pytest.approx([-0.011765, -0.022285, -0.013082], rel=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("expected", "n_zero"), [(0.0, 0), (0.3, 4), (2.6, 0), (7.0, 10), (9.5, 4)]
+)
+def test_candidates_are_scored_without_labelling_them(
+    expected: float, n_zero: int
+) -> None:
+    rng = np.random.default_rng(0)
+    n_known, n = 5, 15
+    known, root = rng.choice([-1.0, 1.0], n_known), rng.standard_normal((n, n))
+    root[:4, n_known:] = np.abs(root[:4, n_known:])
+    root[4:8, n_known:] = -np.abs(root[4:8, n_known:])
+    dual = rng.uniform(0.0, 1.0, n)
+    dual[n_known + rng.permutation(n - n_known)[:n_zero]] = 0.0
+    kernels = LabellingKernels(root, root, (dual, dual[1:]), dual, n_known, 1.0)
+    labels = np.concatenate([known, np.ones(n - n_known)])
+    machine = LabellingMachine(kernels, labels, expected, ExactSolver(n))
+    scores = []
+    for z in [*(root * dual), *(-root * dual)]:
+        guess = literal_labels(z[n_known:], expected)
+        scores.append(abs(np.concatenate([known, guess]) @ z))
+    np.testing.assert_allclose(machine._scores(dual), scores, rtol=0, atol=1e-12)
