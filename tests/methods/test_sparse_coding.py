@@ -110,7 +110,7 @@ def test_signs_that_turn_on_the_way_from_zero_are_followed(
     most: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("cdspp.methods.pa.MAX_CHANGES", most)
-    for seed in range(5):
+    for seed in range(12):
         # Many atoms in few directions and a small shift: coefficients turn.
         gram, _, h = drawn_search(seed, n_features=6)
         expected = literal_search(gram + 0.05 * np.eye(14), h, 0.1, 9, None)

@@ -15,6 +15,7 @@ from cdspp import COOT, KPGRL, KPGRLGW, KPGRLKP, PCACoral, SemiRelaxedFGW, Sourc
 from cdspp.core import memory
 from cdspp.core.errors import DataError, LabelWarning, MethodFailed
 from cdspp.core.linalg import row_normalise
+from cdspp.methods.transport.kpg_rl import _step_length
 from cdspp.methods.transport.plans import COPIES, sinkhorn
 
 
@@ -353,3 +354,15 @@ def test_coral_on_components_is_coral_on_covariances() -> None:
     covariances = [M.T @ M / len(M) for M in (Z, T)]
     aligned = Z @ root(covariances[0], -0.5) @ root(covariances[1], 0.5)
     np.testing.assert_allclose(np.abs(Z * model.scale_), np.abs(aligned), atol=1e-8)
+
+
+@pytest.mark.parametrize(
+    ("curvature", "slope", "length"),
+    [(2.0, -2.0, 0.5), (1.0, -4.0, 1.0), (1.0, 1.0, 0.0), (-1.0, 0.5, 1.0)],
+)
+def test_a_step_ends_where_the_objective_is_least(
+    curvature: float, slope: float, length: float
+) -> None:
+    places = np.linspace(0.0, 1.0, 101)
+    assert places[(curvature * places**2 + slope * places).argmin()] == length
+    assert _step_length(curvature, slope) == length
