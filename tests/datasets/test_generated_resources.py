@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.downloads import make_zip, put
+from support.downloads import put
 
-from cdspp.core.errors import ChecksumError, DataError
+from cdspp.core.errors import DataError
 from cdspp.datasets.catalogue import load_catalogue
 from cdspp.datasets.image_files import manifest_rows
 
@@ -127,20 +127,6 @@ def test_classes_stand_in_catalogue_order_and_files_in_the_order_of_bytes(
     )
 
 
-def test_an_archive_and_its_folder_give_the_same_manifest(
-    script: Mapping[str, Callable[..., Any]], tmp_path: Path
-) -> None:
-    archive = tmp_path / "published.zip"
-    others = {"top/README": b"no image", "top/features/web/mug/b.mat": b"nor this"}
-    images = {f"top/images/{name}": PHOTOGRAPHS[name] for name in PHOTOGRAPHS}
-    archive.write_bytes(make_zip({**others, **images}))
-    folder = put(tmp_path / "images", PHOTOGRAPHS)
-    script["write_manifest"](archive, ENTRY, tmp_path / "archive.tsv")
-    script["write_manifest"](folder, ENTRY, tmp_path / "folder.tsv")
-    written = (tmp_path / "archive.tsv").read_bytes()
-    assert written == (tmp_path / "folder.tsv").read_bytes()
-
-
 def test_a_missing_photograph_is_named_and_no_manifest_is_written(
     script: Mapping[str, Callable[..., Any]], tmp_path: Path
 ) -> None:
@@ -150,15 +136,6 @@ def test_a_missing_photograph_is_named_and_no_manifest_is_written(
     with pytest.raises(DataError, match="Shop 1/TV: expected 1 .* shop, TV, got 0"):
         script["write_manifest"](folder, ENTRY, output)
     assert list(tmp_path.iterdir()) == [folder]
-
-
-def test_masks_that_are_not_the_published_ones_are_refused(
-    script: Mapping[str, Callable[..., Any]], tmp_path: Path
-) -> None:
-    (tmp_path / "office10-dataSplits.mat").write_bytes(bytes(6147))
-    catalogue = load_catalogue(RESOURCES / "datasets.yaml")
-    with pytest.raises(ChecksumError, match="office10-dataSplits"):
-        script["stored_digests"](tmp_path, catalogue)
 
 
 def test_the_command_says_what_is_wrong_in_one_line(tmp_path: Path) -> None:

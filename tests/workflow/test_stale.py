@@ -93,11 +93,6 @@ def replace_a_cell() -> None:
     assert os.stat("lab.csv").st_size == before.st_size
 
 
-def rename_a_class() -> None:
-    for name in ("lab.csv", "field.csv"):
-        replace(name, "red", "crimson")
-
-
 def restore_an_older_table() -> None:
     replace("field.csv", "rose", "red", 1)
     os.utime("field.csv", (1e9, 1e9))
@@ -115,11 +110,6 @@ INDEX = "data/wines/index.json"
 OTHER = "it was made with other options, another seed or other code"
 EDITS: dict[str, tuple[Callable[[], None], str]] = {
     "cell": (replace_a_cell, f"{INDEX}: .* another .*lab.csv"),
-    "table": (
-        lambda: replace("field.csv", "rose", "white", 1),
-        f"{INDEX}: .* another .*field.csv",
-    ),
-    "class": (rename_a_class, f"{INDEX}: .* another .*(lab|field).csv"),
     "older": (restore_an_older_table, f"{INDEX}: .* another .*field.csv"),
     "scale": (
         lambda: ask(views=[VIEW | {"scale": "unit"}]),
@@ -130,10 +120,6 @@ EDITS: dict[str, tuple[Callable[[], None], str]] = {
         rf"main/target/field/1-2\.parquet: {OTHER}",
     ),
     "exchange": (exchange_the_tables, f"{INDEX}: {OTHER}"),
-    "drop": (
-        lambda: ask(datasets=[DATASET | {"drop": ["ash"]}]),
-        f"{INDEX}: {OTHER}",
-    ),
     "seed": (lambda: ask(seed=1), rf"lab_field/svm-t/1-2\.parquet: {OTHER}"),
     "alpha": (lambda: ask(methods=ALPHA), rf"lab_field/cdspp/1-2\.parquet: {OTHER}"),
 }
@@ -213,17 +199,6 @@ def test_a_fit_or_method_that_the_study_no_longer_has_is_no_difference(
         shutil.copy(path, other)
     code, said = verified(capsys)
     assert code == 0, said
-
-
-def test_a_run_sees_a_cell_replaced_with_equal_size_and_time(
-    finished: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    project = finished.copied(tmp_path)
-    monkeypatch.chdir(tmp_path)
-    scores = "results/toy/scores/wines.parquet"
-    assert "Nothing to be done" in project.snakemake("-n", "--", scores)
-    replace_a_cell()
-    assert project.planned("--", scores).rules["prepare_dataset"] == 1
 
 
 def test_what_is_stale_elsewhere_is_no_target_of_a_run_for_one_file(
