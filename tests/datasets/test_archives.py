@@ -129,12 +129,6 @@ def test_a_link_in_a_zip_is_refused(room: Room) -> None:
     room.refuse("the member 'top/passwd' .*link.*device")
 
 
-def test_a_link_that_nobody_wants_does_no_harm(room: Room) -> None:
-    room.put_link(tarfile.SYMTYPE)
-    assert room.extract(lambda name: None) == {}
-    assert contents(room.folder) == {}
-
-
 @pytest.mark.parametrize("make", [make_tar, make_zip])
 def test_two_members_for_one_file_are_refused(room: Room, make: Make) -> None:
     room.put(make(FILES))

@@ -31,11 +31,6 @@ def test_gaps_become_the_mean_of_what_is_known_in_their_column() -> None:
     np.testing.assert_array_equal(kept.X, [[1, 20], [10, 5], [3, 7]])
 
 
-def test_rows_without_gaps_are_left_alone() -> None:
-    given = rows(FULL)
-    assert complete(given, impute=True) is given
-
-
 @pytest.mark.parametrize(
     ("given", "impute", "message"),
     [

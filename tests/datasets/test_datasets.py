@@ -9,7 +9,6 @@ from itertools import chain, product
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 from PIL import Image
 from support.downloads import contents, put
@@ -23,14 +22,11 @@ from cdspp.datasets import (
     Index,
     Sample,
     available_datasets,
-    dataset_recipe,
     make_dataset,
     own_dataset,
     read_index,
 )
 from cdspp.datasets.catalogue import check_catalogued, load_catalogue
-from cdspp.stages.data import write_labels
-from cdspp.stages.formats import LABEL_COLUMNS, read_rows
 
 CATALOGUE = Path(__file__).parents[2] / "resources" / "datasets.yaml"
 
@@ -102,17 +98,6 @@ def test_no_digit_is_in_two_domains_and_none_is_lost(
         assert (image.size, image.mode) == ((64, 64), "L")
 
 
-def test_the_digits_are_bright_on_dark_but_the_sketches_are_lines_on_white(
-    prepared: dict[str, Index],
-) -> None:
-    index = prepared["digits"]
-    for domain in index.domains:
-        pixels = np.stack([np.asarray(Image.open(p)) for p in index.files(domain)[:50]])
-        ground = pixels[:, :, :3].mean()
-        contrast = pixels[:, 20:44, 20:44].mean() - ground
-        assert contrast < -50 if domain == "sketch" else contrast > 50
-
-
 def test_no_function_gives_its_documentation_and_its_code(
     prepared: dict[str, Index],
 ) -> None:
@@ -140,11 +125,6 @@ def test_code_is_python_without_docstrings(prepared: dict[str, Index]) -> None:
                 assert ast.get_docstring(node) is None, path
 
 
-def test_an_unknown_data_set_is_refused_with_the_nearest_name() -> None:
-    with pytest.raises(ConfigError, match="'digit': did you mean 'digits'"):
-        make_dataset("digit")
-
-
 class Tiny(Dataset):
     identifier, kind, domains, classes = "tiny", "texts", ("one",), ("a",)
     fails = False
@@ -167,27 +147,6 @@ def test_a_failed_preparation_leaves_the_old_files_and_no_debris(
     with pytest.raises(RuntimeError, match="disk"):
         dataset.prepare(tmp_path / "tiny")
     assert contents(tmp_path) == before
-
-
-def test_preparing_again_restores_a_domain_that_was_changed(tmp_path: Path) -> None:
-    Tiny().prepare(tmp_path / "tiny")
-    before = contents(tmp_path)
-    (tmp_path / "tiny" / "one" / "stray.txt").write_text("left over")
-    (tmp_path / "tiny" / "one" / "x.txt").unlink()
-    Tiny().prepare(tmp_path / "tiny")
-    assert contents(tmp_path) == before
-
-
-def test_labels_are_written_as_parquet(
-    prepared: dict[str, Index], tmp_path: Path
-) -> None:
-    index = prepared["digits"]
-    output = tmp_path / "labels.parquet"
-    write_labels(index.root / "index.json", "sketch", output)
-    rows = read_rows(output, LABEL_COLUMNS)
-    samples = index.unpaired("sketch")
-    assert rows["id"].tolist() == [sample.id for sample in samples]
-    assert rows["label"].tolist() == [sample.label for sample in samples]
 
 
 def test_a_folder_of_texts_becomes_a_data_set(folder: Path, tmp_path: Path) -> None:
@@ -223,25 +182,6 @@ def test_a_folder_may_hold_pairs_of_files_that_are_no_class(
         FolderDataset("mine", folder, paired="both")
     with pytest.raises(ConfigError, match="paired.*folder"):
         own_dataset("mine", {"folder": str(folder), "paired": True})
-
-
-def test_class_folders_that_look_alike_are_refused_unless_one_is_kept(
-    tmp_path: Path,
-) -> None:
-    names = ("one/caf\xe9/x.txt", "two/cafe\u0301/y.txt", "one/A/z.txt", "one/a/z.txt")
-    folder = put(tmp_path, dict.fromkeys(names, b"text"))
-    message = r"'A' \(one\), 'a' \(one\); 'caf\\xe9' \(one\), 'cafe\\u0301' \(two\)"
-    with pytest.raises(DataError, match=message):
-        FolderDataset("mine", folder)
-    result = own_dataset("mine", {"folder": folder, "keep_labels": ["A", "caf\xe9"]})
-    assert len(result.classes) == 4
-
-
-def test_a_changed_file_of_a_folder_changes_its_recipe(folder: Path) -> None:
-    before = dataset_recipe("mine", {"folder": str(folder)})
-    assert dataset_recipe("mine", {"folder": str(folder)}) == before
-    (folder / "new" / "cat" / "a.txt").write_text("longer than it was before")
-    assert dataset_recipe("mine", {"folder": str(folder)}) != before
 
 
 def renamed(pattern: str, suffix: str) -> Callable[[Path], None]:
@@ -300,10 +240,7 @@ def every_sample(**changes: str) -> Callable[[dict[str, Any]], None]:
     ],
 )
 def test_an_index_that_is_damaged_or_contradicts_itself_is_refused(
-    folder: Path,
-    tmp_path: Path,
-    change: Callable[[dict[str, Any]], None],
-    message: str,
+    folder: Path, tmp_path: Path, change: Callable[[dict[str, Any]], None], message: str
 ) -> None:
     FolderDataset("mine", folder).prepare(tmp_path / "data")
     content = read_json(tmp_path / "data" / "index.json")

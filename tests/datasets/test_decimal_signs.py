@@ -88,18 +88,13 @@ def test_rows_to_come_are_read_by_what_their_own_file_shows(tmp_path: Path) -> N
 def test_text_of_which_nearly_all_values_differ_is_no_one_hot(tmp_path: Path) -> None:
     notes = [f"note {k}" for k in range(30)]
     rows = pd.DataFrame({"note": notes, "site": ["A", "B"] * 15, "n": range(30)})
-    with pytest.raises(DataError, match="'note' holds 30 different values.* 30 rows"):
-        TableEncoder(categories="one-hot").fit(rows)
     path = tmp_path / "rows.csv"
     rows.to_csv(path, index=False)
-    with pytest.raises(DataError, match="too many for one-hot.* out with drop=.note"):
+    with pytest.raises(DataError, match="'note' holds 30 .* out with drop=.note"):
         read_table(path, categories="one-hot")
     assert read_table(path, categories="one-hot", drop=["note"]).X.shape == (30, 3)
     few = TableEncoder(categories="one-hot").fit(rows[:19])
     assert few.transform(rows[:19]).shape == (19, 22)
-    # A model that is kept goes on, whatever its columns are.
-    many = TableEncoder(categories="frequency").fit(rows)
-    assert many.transform(rows).shape == (30, 3)
 
 
 @pytest.mark.parametrize(

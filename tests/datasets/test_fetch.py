@@ -13,16 +13,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.downloads import Answer, Server, put, serving
+from support.downloads import Answer, Server, put
 
 from cdspp.core.errors import DataError, DiskFullError
 from cdspp.datasets import fetch
-from cdspp.datasets.fetch import (
-    KEPT,
-    RemoteFile,
-    fetch_file,
-    in_mirror,
-)
+from cdspp.datasets.fetch import KEPT, RemoteFile, fetch_file, in_mirror
 
 CONTENT = b"the published bytes"
 OTHER = b"some ot\xffer bytes!!"
@@ -75,14 +70,6 @@ def test_a_file_comes_from_its_address_and_is_verified(client: Client) -> None:
     assert client.left() == ["x.mat"]
 
 
-def test_a_file_that_was_changed_on_disk_is_fetched_again(client: Client) -> None:
-    client.target.parent.mkdir()
-    client.target.write_bytes(OTHER)
-    url = client.offer("x.mat", CONTENT)
-    assert client.fetch(url, sha256=SHA256) == url
-    assert client.content() == CONTENT
-
-
 @pytest.mark.parametrize(
     ("checks", "content", "message"),
     [
@@ -113,10 +100,7 @@ def test_wrong_content_is_refused_at_once_and_leaves_nothing(
     ],
 )
 def test_a_fault_that_may_pass_is_met_three_times_and_leaves_nothing(
-    client: Client,
-    monkeypatch: pytest.MonkeyPatch,
-    answer: Answer,
-    message: str,
+    client: Client, monkeypatch: pytest.MonkeyPatch, answer: Answer, message: str
 ) -> None:
     monkeypatch.setattr(fetch, "TIMEOUT", (0.2, 0.2))
     url = client.offer("x.mat", answer)
@@ -149,12 +133,6 @@ def test_what_is_not_found_is_not_asked_for_again(client: Client) -> None:
     assert client.requests == ["x.mat"]
 
 
-def test_a_host_that_cannot_be_reached_is_named(client: Client) -> None:
-    with serving() as gone:
-        url = gone.offer("x.mat", CONTENT)
-    client.refuse(f"{url}: the connection .*refused", url)
-
-
 def test_a_full_disk_ends_a_download_at_once(
     client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -183,6 +161,13 @@ def test_a_mirror_folder_comes_first(client: Client, mirror: Path) -> None:
     assert client.requests == []
     assert in_mirror(remote(url), str(mirror))
     assert not in_mirror(remote(url), client.server.address)
+
+
+def test_the_origin_of_a_file_address_names_no_folder(
+    client: Client, mirror: Path
+) -> None:
+    url = (mirror / "features" / "x.mat").as_uri()
+    assert client.fetch(url, **CHECKS) == "file:x.mat"
 
 
 def test_a_warning_names_a_file_that_a_mirror_lacks(
@@ -242,26 +227,8 @@ def test_jobs_that_need_the_same_file_fetch_it_once(client: Client) -> None:
     assert client.requests == ["x.mat"]
 
 
-def test_content_that_is_not_accepted_is_looked_for_in_the_next_place(
-    client: Client,
-) -> None:
-    def accept(path: Path) -> None:
-        if path.read_bytes() != CONTENT:
-            raise DataError("not whole.")
-
-    first, second = client.offer("a.mat", OTHER), client.offer("b.mat", CONTENT)
-    assert client.fetch(first, second, accept=accept) == second
-    client.target.write_bytes(OTHER)
-    assert client.fetch(second, accept=accept) == second
-    with pytest.raises(DataError, match=r"a\.mat: not whole"):
-        fetch_file(remote(first), client.target.with_name("y.mat"), accept=accept)
-    assert client.left() == ["x.mat"]
-
-
 def test_progress_is_logged_with_name_and_size(
-    client: Client,
-    monkeypatch: pytest.MonkeyPatch,
-    caplog: pytest.LogCaptureFixture,
+    client: Client, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.INFO, "cdspp")
     monkeypatch.setattr(fetch, "REPORT_EVERY", 0.0)

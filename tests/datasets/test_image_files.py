@@ -83,12 +83,6 @@ def test_images_that_were_changed_on_disk_are_put_right(
     assert toy.contents() == IMAGES
 
 
-def test_hidden_files_beside_the_images_do_not_matter(toy: Toy) -> None:
-    toy.fetch(way := toy.offer_images())
-    put(toy.folder, {"images/real/mug/.DS_Store": b""})
-    assert toy.fetch(way)["origin"] == {"images": KEPT}
-
-
 @pytest.mark.parametrize(
     ("path", "content", "message"),
     [
@@ -102,12 +96,6 @@ def test_an_archive_of_other_images_than_the_manifests_is_refused(
 ) -> None:
     changed = {n: c for n, c in {**IMAGES, path: content}.items() if c is not None}
     toy.refuse(message, toy.offer_images(changed), manifest=toy.manifest())
-    assert toy.contents() == toy.contents("archives") == {}
-
-
-def test_without_a_manifest_images_are_counted(toy: Toy) -> None:
-    way = toy.offer_images({**IMAGES, "images/real/mug/b.jpg": b"!"})
-    toy.refuse("domain real, class mug: expected 1 images, got 2", way)
     assert toy.contents() == toy.contents("archives") == {}
 
 
@@ -129,15 +117,6 @@ def test_parquet_rows_become_files_under_the_names_they_had(toy: Toy) -> None:
     }
     assert record["origin"] == {"0.parquet": urls[0], "1.parquet": urls[1]}
     assert toy.fetch(hub(*urls))["origin"] == {"images": KEPT}
-
-
-def test_a_way_that_failed_leaves_nothing_to_the_next(toy: Toy) -> None:
-    few = {path: content for path, content in IMAGES.items() if "bike" not in path}
-    record = toy.fetch(
-        toy.offer_images(few), hub(toy.server.offer("0", parquet(hub_rows())))
-    )
-    assert list(record["origin"]) == ["0.parquet"]
-    assert list(toy.contents("archives")) == ["0.parquet"]
 
 
 @pytest.mark.parametrize("names", [("00007.jpg", "00007.jpg"), ("00007.jpg", "7.jpg")])

@@ -11,7 +11,6 @@ import pytest
 from PIL import Image
 
 from cdspp.core.errors import DataError
-from cdspp.core.files import write_json
 from cdspp.datasets import FolderDataset, dataset_recipe, own_dataset
 from cdspp.datasets.base import file_digests, read_index
 from cdspp.datasets.folder import check_images
@@ -143,17 +142,6 @@ def test_a_file_replaced_with_equal_size_and_time_is_read_again(
     os.utime(file, ns=(status.st_atime_ns, status.st_mtime_ns))
     assert file.stat().st_size == status.st_size
     assert dataset_recipe("mine", own, None, memory) != before
-
-
-def test_the_memory_of_an_earlier_version_costs_no_more_than_reading(
-    tmp_path: Path,
-) -> None:
-    file, memory = tmp_path / "a.txt", tmp_path / "digests.json"
-    file.write_text("text")
-    known, status = file_digests([file]), file.stat()
-    write_json(memory, {str(file): [status.st_size, status.st_mtime_ns, "old"]})
-    assert file_digests([file], memory) == known
-    assert file_digests([file], memory) == known
 
 
 def test_where_nothing_can_be_kept_files_are_read_all_the_same(tmp_path: Path) -> None:

@@ -75,6 +75,13 @@ def test_a_file_that_was_changed_on_disk_is_put_right(toy: Toy) -> None:
     assert toy.contents() == WORDS
 
 
+def test_a_record_does_not_outlive_its_files(toy: Toy) -> None:
+    toy.fetch(way := plain_files(toy))
+    (toy.folder / "EN" / "Index_EN-EN").unlink()
+    toy.server.answers.clear()
+    toy.refuse("404", way)
+
+
 def test_an_archive_that_another_resource_fetched_is_not_fetched_again(
     toy: Toy,
 ) -> None:

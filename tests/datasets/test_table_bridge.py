@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
 from typing import Any
 
@@ -135,20 +134,6 @@ def test_a_fault_of_pairs_is_one_line(
     with pytest.raises(DataError, match=reason) as caught:
         pairs(tmp_path, both, left, right)
     assert "\n" not in str(caught.value)
-
-
-def test_the_time_for_names_of_columns_is_linear() -> None:
-    names = [f"x{k}" for k in range(30_000)]
-    one, other = (
-        DomainRows("a.csv", np.zeros((1, len(names))), ["1"], [""], tuple(features))
-        for features in (names, names[::-1])
-    )
-    begun = time.process_time()
-    places, *_ = shared_columns("same-names", one, other)
-    assert one.positions(other.features) == list(range(len(names)))[::-1]
-    assert places is not None
-    assert places[0] == (0, len(names) - 1)
-    assert time.process_time() - begun < 1  # a search for each name takes many
 
 
 @pytest.mark.parametrize(

@@ -159,9 +159,7 @@ def test_the_separator_is_the_one_that_shows_the_labels(tmp_path: Path) -> None:
     assert read_domain(tmp_path / "a.csv").X.shape == (1, 200)
 
 
-def test_a_first_column_without_a_name_holds_ids_or_is_left_out(
-    tmp_path: Path,
-) -> None:
+def test_a_first_column_without_a_name_holds_ids_or_is_left_out(tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text(",a,who\nx,1,2\n")
     result = read_domain(tmp_path / "a.csv", Columns(id="ids"))
     assert (result.ids, result.features) == (["x"], ("a", "who"))
@@ -245,14 +243,6 @@ def test_a_row_of_totals_is_refused(tmp_path: Path) -> None:
 def test_separators_at_the_end_of_lines_make_no_feature(tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text("a;label;;\n1;ant;;\n2;;;\n")
     assert read_domain(tmp_path / "a.csv").features == ("a",)
-
-
-def test_numbers_that_lack_are_gaps_however_they_are_written(tmp_path: Path) -> None:
-    marks = ["", " ", "NA", "n/a", "NaN", "?", "null", "None", "#N/A"]
-    (tmp_path / "a.csv").write_text("a,b\n1,2\n" + "".join(f"{m},3\n" for m in marks))
-    result = read_domain(tmp_path / "a.csv").X
-    assert np.isnan(result[1:, 0]).all()
-    assert np.isfinite(result[:, 1]).all()
 
 
 def crashing(path: Path) -> None:

@@ -11,9 +11,7 @@ import pytest
 from cdspp.core.errors import DataError
 from cdspp.core.labels import keep_labels
 from cdspp.datasets.table_files import Columns
-from cdspp.datasets.table_rows import (
-    read_domain,
-)
+from cdspp.datasets.table_rows import read_domain
 
 
 def test_cells_of_a_csv_are_read_to_the_last_bit_and_classes_as_they_stand(

@@ -79,18 +79,10 @@ def test_what_tables_hold_is_remembered_until_they_or_how_they_are_read_change(
 @pytest.mark.parametrize(
     ("change", "how", "message"),
     [
-        (
-            {"x": None},
-            {},
-            "record 2, column 'x': .*number.*missing .* impute",
-        ),
+        ({"x": None}, {}, "record 2, column 'x': .*number.*missing .* impute"),
         ({}, {"drop": ["dai"]}, "no column 'dai' for drop. Similar: 'day'"),
         ({"sample": "s"}, {}, "the id 's' occurs 5 times, expected once. Name an"),
-        (
-            {"Label": "s"},
-            {},
-            r"Name .*columns: \{label: Label\}, leave it",
-        ),
+        ({"Label": "s"}, {}, r"Name .*columns: \{label: Label\}, leave it"),
     ],
 )
 def test_what_cannot_be_read_is_said_in_words_of_a_study_file(
@@ -167,10 +159,7 @@ def test_unlabelled_rows_with_an_id_in_every_table_are_pairs_if_asked_for(
 def test_pairs_need_ids_and_rows_in_every_table(
     tables: dict[str, str], tmp_path: Path
 ) -> None:
-    for columns, message in (
-        (list("abcde"), "unlabelled row"),
-        (None, "paired.*ids"),
-    ):
+    for columns, message in ((list("abcde"), "unlabelled row"), (None, "paired.*ids")):
         lab = LAB if columns is None else LAB.assign(sample=columns)
         lab.to_csv(tables["lab"], index=False)
         with pytest.raises(DataError, match=message):

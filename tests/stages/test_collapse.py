@@ -46,10 +46,7 @@ def test_a_record_tells_a_collapse_in_place_of_the_warning(
     with warnings.catch_warnings(), caplog.at_level(logging.WARNING):
         warnings.simplefilter("error")
         results = results_of(room, offset=100.0)
-    assert {result["collapsed"] for result in results} <= {
-        "one class",
-        "parallel rows",
-    }
+    assert {result["collapsed"] for result in results} <= {"one class", "parallel rows"}
     assert [text.split(":")[0] for text in caplog.messages] == [
         "trial 1 has collapsed",
         "trial 2 has collapsed",

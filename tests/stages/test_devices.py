@@ -100,16 +100,6 @@ def test_a_fit_of_the_other_kind_of_device_is_made_again(room: Room) -> None:
     assert all(trial["seconds"] > 0 for trial in extra(fit)["trials"])
 
 
-def test_an_own_network_without_an_option_ran_where_torch_did(
-    room: Room, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(stage.method_class("cdspp"), "needs_torch", True)
-    assert extra(room.fit())["device"] == "cpu"
-    monkeypatch.setattr("torch.cuda.is_initialized", lambda: True)
-    monkeypatch.setattr("torch.cuda.get_device_name", lambda device=None: GPU)
-    assert extra(room.fit(code="2"))["device"] == GPU
-
-
 @pytest.mark.usefixtures("a_gpu")
 def test_an_extractor_runs_where_its_job_requests() -> None:
     def device(gpus: int, **options: Any) -> Any:

@@ -6,7 +6,6 @@ from functools import partial
 from itertools import product
 from pathlib import Path
 from typing import Any
-from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -188,13 +187,3 @@ def test_values_that_are_not_finite_are_named_by_id(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="in 1 of 3 rows: second"):
         extract(tmp_path / "out.npz", "pca", **given)
     assert not (tmp_path / "out.npz").exists()
-
-
-def test_features_that_are_not_finite_are_not_written(
-    texts: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    overflow = Mock(return_value=(np.full((6, 2), np.inf), None))
-    monkeypatch.setattr("cdspp.features.text.Text.extract_named", overflow)
-    with pytest.raises(DataError, match=r"view\.npz: NaN .*infinite values.* 6 of 6"):
-        extract(tmp_path / "view.npz", "text", index=texts)
-    assert not (tmp_path / "view.npz").exists()

@@ -89,10 +89,7 @@ REWRITTEN: dict[str, tuple[Callable[[pd.DataFrame], pd.DataFrame], str]] = {
         lambda rows: rows[rows["trial"] == 1],
         r"expected predictions of the trials \[1, 2\], got \[1\]",
     ),
-    "a lost round": (
-        lose_an_iteration,
-        "trial 2: expected 2 iterations, got 1",
-    ),
+    "a lost round": (lose_an_iteration, "trial 2: expected 2 iterations, got 1"),
 }
 
 

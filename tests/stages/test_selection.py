@@ -12,7 +12,7 @@ from cdspp.core.errors import MethodFailed
 from cdspp.methods import method_class
 from cdspp.methods.base import SourceDomain
 from cdspp.methods.source_vote import SourceVote
-from cdspp.stages.fit import fit_sources, grid_options, select_options
+from cdspp.stages.fit import fit_sources, select_options
 from cdspp.stages.source_states import SourceState
 from cdspp.stages.trials import Trial
 
@@ -72,12 +72,6 @@ GRID = {"alpha": [1.0, 10.0, 100.0]}
 def chosen(watched: Watched, state: str = "real", n_labelled: int = N_LABELLED) -> Any:
     given = trial(n_labelled)
     return select_options(watched.build, given, SourceState(state), AXES, GRID)
-
-
-def test_all_combinations_of_a_grid_are_its_options() -> None:
-    found = grid_options({"a": [1, 2], "b": ["x", "y"]})
-    assert found[0] == {"a": 1, "b": "x"}
-    assert len(found) == 4
 
 
 @pytest.mark.parametrize("best", [1.0, 100.0])

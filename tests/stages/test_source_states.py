@@ -13,12 +13,7 @@ from scipy import stats
 from cdspp.core.errors import DataError
 from cdspp.core.names import ALONE, CLASS_NOISE, MATCHED, REAL
 from cdspp.methods.base import SourceDomain
-from cdspp.stages.source_states import (
-    BRIDGE_STATES,
-    STATES,
-    SourceState,
-    derangement,
-)
+from cdspp.stages.source_states import BRIDGE_STATES, STATES, SourceState, derangement
 
 AXES = (0, "digits", "print_photo", 3)
 NAMES = np.array(["ant", "bee", "cat", "dog"], dtype=object)
@@ -191,23 +186,6 @@ def test_rows_of_class_noise_are_as_long_as_those_they_replace(
     )
     np.testing.assert_allclose(found, expected, rtol=1e-12)
     assert absolute == bool((rows(source) >= 0).all())
-
-
-def test_absolute_values_are_those_of_the_same_draw() -> None:
-    absolute = SourceState("class-noise", absolute=True).of(
-        real_source(), LABELLED, *AXES
-    )
-    assert absolute is not None
-    np.testing.assert_array_equal(rows(absolute), np.abs(rows(drawn("class-noise"))))
-
-
-def test_spreads_share_their_draws() -> None:
-    # Directions of m, m + e and m + 2 e: any two give the third.
-    several = [rows(drawn("class-noise", spread=spread)) for spread in (0, 1, 2)]
-    for row in np.stack(several, axis=1):
-        sizes = np.linalg.svd(row / np.linalg.norm(row, axis=1)[:, None])[1]
-        assert sizes[1] > 1e-3
-        assert sizes[2] < 1e-12
 
 
 def test_rows_of_class_noise_lie_around_one_centre_a_class() -> None:

@@ -119,12 +119,3 @@ def test_a_published_split_has_no_other_seed_and_the_same_rows_for_both_roles(
     again = draw(labels, protocol="published", seed=5)
     source = draw(labels, protocol="published", role="source")
     assert labelled(split, 2) == labelled(again, 2) == labelled(source, 2)
-
-
-def test_published_splits_list_their_samples_in_the_published_order(
-    labels: Path,
-) -> None:
-    places = pd.DataFrame(read_rows(labels, LABEL_COLUMNS)).set_index("id")["position"]
-    split = draw(labels, protocol="published").query("trial == 1")
-    assert split["id"].map(places).is_monotonic_increasing
-    assert not split["row"].is_monotonic_increasing

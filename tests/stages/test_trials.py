@@ -121,9 +121,7 @@ def test_sparse_rows_stay_sparse_where_a_method_takes_them(files: TaskFiles) -> 
         assert {sparse.issparse(part) for part in parts} == {keep}
 
 
-def test_a_trial_has_every_source_and_tests_no_sample_of_any(
-    files: TaskFiles,
-) -> None:
+def test_a_trial_has_every_source_and_tests_no_sample_of_any(files: TaskFiles) -> None:
     more = {"source_features_2": files["target_features"]}
     more |= {"source_split_2": Path(files["source_split"]).with_name("right.parquet")}
     trial, one = first({**files, **more}), first(files)

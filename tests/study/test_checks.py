@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import re
 from functools import reduce
 from pathlib import Path
 from typing import Any
@@ -56,61 +55,29 @@ def put(config: dict[str, Any], path: str, value: Any) -> None:
         ("benchmarks.digits.dataset", "digit", "did you mean 'digits'"),
         ("benchmarks.docs-to-code.tasks", ["docs_cod"], "did you mean 'code'"),
         ("benchmarks.digits.showcase", "print_photo", "showcase: unknown"),
-        (
-            "benchmarks.digits.tasks",
-            ["print_photo", "print+sketsh_photo"],
-            r"tasks: print\+sketsh_photo: domain: .* did you mean 'sketch'",
-        ),
+        ("benchmarks.digits.tasks", ["print+sketsh_photo"], "did you mean 'sketch'"),
         ("benchmarks.digits.tasks", ["print+photo_photo"], "name every source once"),
-        (
-            "benchmarks",
-            [{**DIGITS, "tasks": ["print+sketch_photo"]}],
-            "task with one source, .*showcase",
-        ),
-        (
-            "settings.hiss.source",
-            {"name": "noise", "domain": "prnt"},
-            r"\]\.source\.domain: unknown name 'prnt': did you mean 'print'",
-        ),
+        ("benchmarks", [DIGITS | {"tasks": ["print+sketch_photo"]}], "with one source"),
+        ("settings.hiss.source", {"name": "noise", "domain": "prnt"}, "mean 'print'"),
         ("benchmarks.digits.labels.target", 44, "test sample"),
-        (
-            "benchmarks.digits.labels.source",
-            1000,
-            r"\.source: .* 1000 .* the largest, \w+ in \w+, has \d+\. Request at most",
-        ),
+        ("benchmarks.digits.labels.source", 1000, r"largest, \w+ in \w+, has \d+\."),
         ("benchmarks.digits.leave_out", ["hffa"], "'hffa': did you mean 'hfa'"),
         ("benchmarks.digits.printed", "mcr", "did you mean 'mrc'"),
         ("methods.cdspp.id", "cdsp", "'cdsp': did you mean 'cdspp"),
         ("benchmarks.digits.bridge", {"view": "tfidf"}, "is shared; give shared"),
         ("benchmarks.digits.bridge.paired_rows", 101, "101 requested, but digits has"),
-        (
-            "benchmarks.digits.bridge.shared_columns",
-            "same-names",
-            r"columns.*view sift-words \(visual-words\) .*names; give one",
-        ),
+        ("benchmarks.digits.bridge.shared_columns", "same-names", "sift-words .*names"),
         ("benchmarks.docs-to-code.bridge.view", "sift-words", "view: visual-words re"),
         ("benchmarks.docs-to-code.bridge.view", "tfidf-pca", r"tfidf-pca \(pca\) have"),
-        (
-            "methods.cdspp.bridges",
-            ["paired_rows"],
-            r"\]\.bridges: unknown name 'paired_rows'\. Known: none\.",
-        ),
-        (
-            "methods",
-            [{"id": "shared-columns", "benchmarks": ["digits"]}],
-            "shared-columns uses shared_columns, .*benchmark.*; add",
-        ),
+        ("methods.cdspp.bridges", ["paired_rows"], r"'paired_rows'\. Known: none\."),
+        ("methods", [{"id": "shared-columns", "benchmarks": ["digits"]}], "uses share"),
         ("curves.labels.parameter", "paired_rows", "cdspp.* paired_rows; leave"),
         ("methods.cdspp.options.alpha", -1.0, "'alpha' parameter of CDSPP"),
         ("methods.cdspp.options.alpha", True, "alpha: expected a number, got True"),
         ("methods.cdspp.benchmarks", ["digit"], "did you mean 'digits'"),
         ("methods.cdspp.tasks", ["print_scetch"], "did you mean 'print_sketch'"),
         ("methods.cdspp.source_view", "sift", r"source_view: unknown name 'sift'"),
-        (
-            "methods.cdspp.source_view",
-            "tfidf",
-            r"\]\.source_view: .*reads texts, but",
-        ),
+        ("methods.cdspp.source_view", "tfidf", r"\]\.source_view: .*reads texts, but"),
         ("methods.cdspp.prior_file", "test-shares", "cdspp .*option prior"),
         ("methods.cdspp-sup.id", "svm-t", "'svm-t' occurs more than once"),
         ("settings.hiss.id", "main", "two runs .*main"),
@@ -150,22 +117,14 @@ def test_a_fault_is_named(
             "surff",
             "published features: unknown name 'surff': did you mean 'surf'",
         ),
-        (
-            "benchmarks.nus-imagenet.target_view",
-            "tags",
-            "tags .*published.* images",
-        ),
+        ("benchmarks.nus-imagenet.target_view", "tags", "tags .*published.* images"),
         (
             "views.words-pca.options.n_components",
             {"en": 9, "fr": 9, "gr": 9, "it": 9},
             "n_components of view words-pca .*value.* sp",
         ),
         ("views.words.extractor", "text", "reads texts, .*mrc.*features"),
-        (
-            "benchmarks.mrc.labels.unlabelled",
-            730,
-            r"730 .* sp, class C15 \(737\)",
-        ),
+        ("benchmarks.mrc.labels.unlabelled", 730, r"730 .* sp, class C15 \(737\)"),
     ],
 )
 def test_a_fault_of_published_data_is_named(
@@ -207,14 +166,6 @@ def test_a_setting_whose_methods_never_run_is_refused(config: dict[str, Any]) ->
     put(config, "settings.hiss.benchmarks", ["docs-to-code"])
     message = "cdspp .*digits.*, .*setting.* docs-to-code"
     with pytest.raises(ConfigError, match=message):
-        load(config)
-
-
-def test_a_folder_that_is_not_there_is_named(
-    config: dict[str, Any], tmp_path: Path
-) -> None:
-    config["datasets"] = [{"id": "pets", "folder": str(tmp_path / "nowhere")}]
-    with pytest.raises(ConfigError, match="no such folder"):
         load(config)
 
 
@@ -274,16 +225,6 @@ def test_settings_of_selected_options_have_their_names_alone(
         load(config)
 
 
-def test_settings_without_one_of_several_sources_have_their_names_alone(
-    config: dict[str, Any],
-) -> None:
-    put(config, "settings.hiss.id", "without-print")
-    load(config)
-    config["benchmarks"][0] = DIGITS
-    with pytest.raises(ConfigError, match="two runs .* without-print"):
-        load(config)
-
-
 def test_weights_that_are_not_there_are_named_once(
     config: dict[str, Any], tmp_path: Path
 ) -> None:
@@ -291,15 +232,8 @@ def test_weights_that_are_not_there_are_named_once(
     put(config, "views.alexnet-fc6.options.weights", str(path))
     second = copy.deepcopy(part_of(config["views"], "alexnet-fc6"))
     config["views"].append(second | {"id": "alexnet-again"})
-    message = re.escape(
-        "1 fault in the configuration:\n  - views[1].options.weights: no"
-    )
+    message = r"1 fault in the configuration:\n  - views\[1\]\.options\.weights: no"
     with pytest.raises(ConfigError, match=message):
         load(config)
     path.touch()
-    load(config)
-    path.unlink()
-    for view in (part_of(config["views"], "alexnet-fc6"), second):
-        view["options"]["weights"] = "IMAGENET1K_V1"
-    config["views"].pop()
     load(config)

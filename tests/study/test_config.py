@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pytest
 from support.study_files import load, read_study
 
-from cdspp.methods import method_class
 from cdspp.study.model import Study, StudyDataset
 from cdspp.study.plan import plan_of
 from cdspp.study.settings import with_settings
@@ -41,21 +39,12 @@ def test_a_method_may_have_source_features_of_its_own() -> None:
     assert ("mrc", "en", "surf-zscore") not in features
 
 
-def test_only_a_method_that_names_it_is_told_the_test_shares() -> None:
-    study = load(read_study("paper"))
-    told = {name for name in study.methods if study.prior_file("main", name)}
-    assert told == {"shfa"}
-    assert study.prior_file("choice-test-shares", "shfa") is None
-
-
 def bridged(config: dict[str, Any], *methods: dict[str, Any]) -> Study:
     config["methods"] = [{"id": "svm-t"}, {"id": "cdspp"}, *methods]
     return load(config)
 
 
-def test_a_method_with_a_bridge_runs_where_there_is_one(
-    config: dict[str, Any],
-) -> None:
+def test_a_method_with_a_bridge_runs_where_there_is_one(config: dict[str, Any]) -> None:
     names = ("shared-columns", "paired-map", "cdspp-bridge")
     study = bridged(config, *({"id": name} for name in names))
     assert study.methods["shared-columns"].tasks.keys() == {"docs-to-code"}
@@ -98,7 +87,7 @@ def test_a_curve_over_pairs_shares_no_column_and_ends_with_the_pairs(
     assert runs["digits"] == [(10, "pairs-10"), (100, "main")]
     # The main run shares words as well, so that it is no point of the curve.
     assert [name for _, name in runs["docs-to-code"]] == [
-        *("pairs-10", "pairs-100", "pairs-300"),
+        *("pairs-10", "pairs-100", "pairs-300")
     ]
     where = "docs-to-code", "pairs-300", "cdspp-bridge"
     assert study.bridge(*where) == {"paired_rows": 300}
@@ -170,23 +159,6 @@ def test_methods_with_a_grid_select_of_it_in_every_state(
     assert study.setting_trials("selected", "cdspp") == 3
     assert study.grid("cdspp", "selected") == {"alpha": (1, 10)}
     assert study.grid("cdspp", "main") == {}
-
-
-def test_the_embedded_study_runs_defaults_and_another_selects_for_every_method(
-    embedded: dict[str, Any],
-) -> None:
-    plain, choosing = load(embedded), load(read_study("selection"))
-    assert not [name for name, method in plain.methods.items() if method.grid]
-    assert not any(setting.selects for setting in plain.settings.values())
-    compared = {
-        name
-        for name, method in plain.methods.items()
-        if method.states and not method_class(name).bridges
-    }
-    selecting = {name for name, method in choosing.methods.items() if method.grid}
-    assert selecting == compared | {"svm-t", "target-only"}
-    for name in selecting:
-        assert choosing.methods[name].options == plain.methods[name].options, name
 
 
 def test_bridges_that_no_method_uses_are_one_note() -> None:
@@ -298,13 +270,6 @@ def test_the_order_of_options_does_not_matter(config: dict[str, Any]) -> None:
     assert plan_of(before, "digits") == plan_of(after, "digits")
 
 
-def test_a_method_runs_on_the_benchmarks_that_it_names(config: dict[str, Any]) -> None:
-    config["methods"][2]["benchmarks"] = ["digits"]
-    study = load(config)
-    ran = {fit.method for fit in study.fits("docs-to-code")}
-    assert ran == {"svm-t", "cdspp-sup", "cdspp-pca", "target-only"}
-
-
 def test_a_benchmark_may_leave_methods_out(config: dict[str, Any]) -> None:
     config["benchmarks"][1]["leave_out"] = ["cdspp-sup"]
     study = load(config)
@@ -321,21 +286,3 @@ def test_a_slow_method_may_run_fewer_tasks(config: dict[str, Any]) -> None:
     rows = {row.key: row.tasks for row in plan_of(study, "digits").rows}
     assert rows[name] == ("print_sketch",)
     assert rows["svm-t"] == ()
-
-
-def test_a_folder_of_ones_own_is_a_data_set(
-    config: dict[str, Any], tmp_path: Path
-) -> None:
-    for domain in ("left", "right"):
-        for name in ("cat", "dog"):
-            folder = tmp_path / domain / name
-            folder.mkdir(parents=True)
-            for i in range(3):
-                (folder / f"{i}.txt").write_text("text")
-    pets = {"id": "pets", "dataset": "pets", "tasks": ["left_right"]}
-    pets |= {"labels": {"source": 2, "target": 1}}
-    config["datasets"] = [{"id": "pets", "folder": str(tmp_path)}]
-    config["benchmarks"] = [config["benchmarks"][1] | pets]
-    del config["benchmarks"][0]["bridge"]
-    study = load(config)
-    assert study.datasets["pets"].class_sizes["left"] == {"cat": 3, "dog": 3}

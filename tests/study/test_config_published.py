@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -13,24 +12,10 @@ from scipy.io import savemat
 from support.study_files import ROOT, load, load_own, read_study
 
 
-@pytest.fixture
-def paper() -> dict[str, Any]:
-    return read_study("paper")
-
-
 @pytest.mark.parametrize("path", sorted((ROOT / "resources/studies").glob("*.yaml")))
 def test_every_shipped_study_is_without_faults(path: Path) -> None:
     study = load_own(yaml.safe_load(path.read_text()))
     assert study.name == path.stem
-
-
-def test_the_paper_has_its_tasks_and_sizes(paper: dict[str, Any]) -> None:
-    study = load(paper)
-    numbers = {name: len(entry.tasks) for name, entry in study.benchmarks.items()}
-    assert list(numbers.values()) == [16, 4, 1, 16, 16]
-    assert study.split_counts("mrc", "main", "source") == (100, None)
-    assert study.split_counts("mrc", "main", "target") == (10, 500)
-    assert {entry.protocol for entry in study.benchmarks.values()} == {"published"}
 
 
 def test_what_a_view_needs_fetched_depends_on_the_view_and_the_domain() -> None:

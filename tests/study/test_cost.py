@@ -50,12 +50,6 @@ def test_the_sizes_of_the_paper_are_known_without_data(
     assert (size.n_labelled, size.n_unlabelled, size.d_target) == target
 
 
-def test_widths_follow_from_the_options_of_extractors() -> None:
-    cell = ("photographs", "main", "amazon_webcam", "cdspp")
-    size = size_of(load(read_study("office-caltech")), *cell)
-    assert (size.d_source, size.d_target) == (800, 4096)
-
-
 def test_a_view_scaled_by_principal_components_has_at_most_50() -> None:
     config = read_study("office-caltech")
     for view in config["views"]:
@@ -83,17 +77,6 @@ def test_without_a_source_the_labelled_target_rows_serve(paper: Study) -> None:
     assert (size.n_source, size.d_source) == (size.n_labelled, size.d_target)
     noise = size_of(paper, "mrc", "noise", "en_sp", "dama")
     assert noise == size_of(paper, "mrc", "main", "en_sp", "dama")
-
-
-def test_fewer_iterations_cost_less() -> None:
-    study = load(read_study("office-caltech"))
-    short, whole = (
-        cost_of(study, "photographs", "main", "amazon_webcam", name).seconds
-        for name in ("ssan", "stn")
-    )
-    size = size_of(study, "photographs", "main", "amazon_webcam", "ssan")
-    assert short == pytest.approx(fit_cost(method_class("ssan"), size).seconds / 10)
-    assert whole == pytest.approx(fit_cost(method_class("stn"), size).seconds / 3)
 
 
 # Three source rows a class of 50 features, two labelled target rows and an unlabelled

@@ -15,13 +15,7 @@ from support.toy_problem import toy_problem
 from cdspp.core.errors import ConfigError
 from cdspp.core.names import FitKey
 from cdspp.core.provenance import code_digest
-from cdspp.methods import (
-    available,
-    identity,
-    make,
-    method_class,
-    register_external,
-)
+from cdspp.methods import available, identity, make, method_class, register_external
 from cdspp.study.config import register_external_methods
 from cdspp.study.fit_jobs import fit_fields
 

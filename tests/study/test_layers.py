@@ -69,14 +69,6 @@ def test_a_study_without_a_preset_has_no_section_that_its_file_does_not_give() -
         assert file.stem in message
 
 
-def test_the_embedded_study_is_a_preset_but_for_its_name(
-    embedded: dict[str, Any],
-) -> None:
-    config = dict(layers({"preset": "embedded"}))
-    assert config.pop("preset") == "embedded"
-    assert config == {k: v for k, v in embedded.items() if k != "study"}
-
-
 def test_the_schema_lists_every_preset() -> None:
     schema = yaml.safe_load((ROOT / "workflow/schemas/config.schema.yaml").read_text())
     [alone, several] = schema["properties"]["preset"]["anyOf"]
@@ -180,24 +172,9 @@ def test_a_study_file_that_is_not_there_is_named() -> None:
         merge_files(["nix.yaml"])
 
 
-def test_keys_that_lack_in_one_place_are_one_fault() -> None:
-    with pytest.raises(ConfigError) as refused:
-        load_own(QUICK | DATA | {"benchmarks": [{"id": "m"}]})
-    assert str(refused.value) == (
-        "1 fault in the configuration:\n"
-        "  - benchmarks[0]: missing dataset, source_view, target_view, tasks, labels."
-    )
-
-
 def test_an_unknown_preset_is_named() -> None:
     with pytest.raises(ConfigError, match="preset: .*'quik': did you mean 'quick'"):
         load_own({"preset": ["embedded", "quik"]})
-
-
-@pytest.mark.parametrize("preset", [None, [["quick"]]])
-def test_a_preset_that_is_no_name_is_refused(preset: Any) -> None:
-    with pytest.raises(ConfigError, match=r"preset: unknown name .*quick"):
-        load_own({"preset": preset})
 
 
 def test_added_methods_stand_beside_those_that_are_there() -> None:

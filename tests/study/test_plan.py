@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from support.study_files import load, read_study
 
-from cdspp.paper.plugin import PaperPlan, VariantPlan
+from cdspp.paper.plugin import PaperPlan
 from cdspp.study.plan import BenchmarkPlan, plan_of
 
 
@@ -91,19 +91,6 @@ def test_a_fit_without_a_source_may_be_a_row_and_is_not_repeated(
     assert (row.display_name, row.state) == ("DAMA, none", "none")
 
 
-def test_every_setting_and_method_has_one_row(embedded: dict[str, Any]) -> None:
-    embedded["settings"] = [
-        {"id": "alpha-2", "options": {"alpha": 2}, "methods": ["cdspp", "dama-plus"]}
-    ]
-    rows = plan(embedded | {"curves": []}).rows
-    cells = [(row.setting, row.method) for row in rows]
-    assert len(set(cells)) == len(cells)
-    assert [row.display_name for row in rows if row.kind == "variant"] == [
-        "CDSPP, alpha-2",
-        "DAMA+, alpha-2",
-    ]
-
-
 def test_a_method_that_is_told_of_the_test_samples_says_so_and_is_no_method() -> None:
     found = plan(read_study("printed"), "office-caltech")
     assert keys(found, "informed") == ["shfa"]
@@ -131,7 +118,6 @@ def test_a_setting_asks_for_its_own_trials(selecting: dict[str, Any]) -> None:
         ({"options": {"random_state": 1}, "tasks": 1, "trials": 5}, True),
         ({"options": {"random_state": 1, "mu": 1}}, False),
         ({"options": {"random_state": 1}, "labels": {"target": 1}}, False),
-        ({"options": {"random_state": 1}, "source": {"name": "noise"}}, False),
         ({"options": {"mu": 1}}, False),
     ],
 )
@@ -141,21 +127,6 @@ def test_a_setting_of_another_random_start_alone_is_a_seed(
     embedded["settings"] = [{"id": "other", "methods": ["pa"], **more}]
     found = {row.key: row.reseeded for row in plan(embedded).rows}
     assert (found["pa, other"], found["pa"]) == (expected, False)
-
-
-def test_curves_and_deviations_stay_out_of_the_other_settings(
-    embedded: dict[str, Any],
-) -> None:
-    embedded["deviations"] = [{"id": "no-centring", "tasks": 1, "trials": 3}]
-    found = plan(embedded)
-    identifiers = [curve.identifier for curve in found.curves]
-    assert identifiers == ["labels", "dimension", "alpha", "tau", "rounds", "pairs"]
-    tasks = ("print_sketch",)
-    setting = "deviation-no-centring"
-    expected = VariantPlan("no-centring", setting, "cdspp", tasks, 3)
-    assert PaperPlan.of(found).deviations == (expected,)
-    settings = {"main", *STATES, "shuffled-pairs", *SETTINGS}
-    assert {row.setting for row in found.rows} == settings
 
 
 def test_the_rows_of_a_curve_have_its_trials(embedded: dict[str, Any]) -> None:
@@ -188,23 +159,6 @@ def test_a_curve_in_source_states_has_a_row_for_each(embedded: dict[str, Any]) -
         ("cdspp-pca", "method", "real"),
     ]
     assert rows[-1] == ("target-only", "method", "real")
-
-
-def test_where_the_reference_is_fitted_without_a_source_that_is_a_control(
-    embedded: dict[str, Any],
-) -> None:
-    embedded["methods"] = [m for m in embedded["methods"] if m["id"] != "target-only"]
-    assert keys(plan(embedded | {"curves": []}), "control") == [*STATES]
-
-
-def test_a_state_in_a_setting_of_another_name_is_a_variant_for_every_method(
-    embedded: dict[str, Any],
-) -> None:
-    setting = {"id": "hiss", "source": {"name": "noise"}}
-    embedded["settings"] = [setting | {"methods": ["dama-plus", "cdspp"]}]
-    found = plan(embedded)
-    assert keys(found, "variant") == ["dama-plus, hiss", "cdspp, hiss"]
-    assert "hiss" not in found.states
 
 
 def test_a_benchmark_without_the_reference_has_no_showcase(

@@ -138,26 +138,6 @@ def test_the_text_names_what_failed_and_what_is_missing(
     assert lines[-1].endswith("cdspp run 'own study.yaml' --cores 8")
 
 
-def test_fits_that_crashed_are_made_again_by_the_command_that_is_named(
-    study: Study, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(commands, "read_study", lambda files: study)
-    first, second, *_ = fit_jobs(study)
-    for entry in (first, second):
-        for key in entry:
-            write_fit(study, key, "no class left" if key.method == "svm-t" else "")
-    assert "crashed" not in status_text()
-    crashed = [key for key in second if key.method == "svm-t"]
-    for key in crashed:
-        write_fit(study, key, "ValueError: odd", crashed=True)
-    [line] = [x for x in status_text().splitlines() if x.startswith("To repeat")]
-    files = [FIT.format(study="toy", **key._asdict()) for key in crashed]
-    command = " ".join(["--forcerun", *(f"{file}.json" for file in files)])
-    assert line.endswith(
-        f"To repeat the fits with unexpected errors: cdspp run --cores 8 -- {command}"
-    )
-
-
 def test_where_the_fit_of_the_showcase_crashed_its_subspace_is_made_again(
     study: Study,
 ) -> None:

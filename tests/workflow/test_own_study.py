@@ -34,9 +34,7 @@ def planned(project: Project) -> str:
 
 
 @pytest.mark.slow
-def test_a_note_is_written_once_and_a_touch_reruns_nothing(
-    project: Project,
-) -> None:
+def test_a_note_is_written_once_and_a_touch_reruns_nothing(project: Project) -> None:
     write(project, methods=[{"id": "svm-t"}, {"id": "cdls"}])
     output = project.snakemake("--cores", "1", "--", *LABELS)
     assert "3 of 3 steps (100%) done" in output

@@ -11,51 +11,25 @@ from typing import Any
 
 import pytest
 import yaml
-from sklearn.datasets import load_wine
 from support.toy_study import CONFIG, Project, status_text
+from support.wine_study import wine_study, write_tables
 
 from cdspp.__main__ import main
 
 pytestmark = pytest.mark.slow
 
 MADE = ("data", "results", ".snakemake", "toy.yaml", "lab.csv", "field.csv")
-DATASET = {"id": "wines", "columns": {"label": "kind"}}
-DATASET |= {"tables": {"lab": "lab.csv", "field": "field.csv"}}
-STUDY: dict[str, Any] = {
-    "trials": 2,
-    "datasets": [DATASET],
-    "views": [{"id": "cells", "extractor": "table", "scale": "standardise"}],
-    "benchmarks": [
-        {
-            "id": "wines",
-            "dataset": "wines",
-            "source_view": "cells",
-            "target_view": "cells",
-            "tasks": ["lab_field"],
-            "labels": {"source": 4, "target": 3},
-        }
-    ],
-    "methods": [{"id": "svm-t"}, {"id": "cdspp"}],
-    "source_states": {"states": []},
-    "curves": [],
-    "deviations": [],
-}
-
-
-def write_tables(folder: Path) -> None:
-    wines = load_wine(as_frame=True)
-    kind = wines.target.map(dict(enumerate(["red", "rose", "white"])))
-    for name, first in {"lab": 0, "field": 1}.items():
-        columns = wines.data.columns[7 * first : 7 * first + 6]
-        rows = wines.data[columns].assign(kind=kind).iloc[first::4]
-        rows.to_csv(folder / f"{name}.csv", index=False)
+STUDY = wine_study()
+[DATASET], [VIEW], [BENCHMARK] = (
+    STUDY[name] for name in ("datasets", "views", "benchmarks")
+)
 
 
 @pytest.fixture(scope="module")
 def finished(repository: Path, tmp_path_factory: pytest.TempPathFactory) -> Project:
     """Return a project with a finished study of two tables, to be copied."""
     project = Project(repository, tmp_path_factory.mktemp("finished"))
-    write_tables(project.folder)
+    write_tables(project.folder / "lab.csv", project.folder / "field.csv")
     project.write_config(**STUDY)
     wanted = ["scores/wines.parquet", "subspace/wines/lab_field.npz"]
     project.snakemake("--cores", "1", "--", *(f"results/toy/{each}" for each in wanted))
@@ -103,7 +77,6 @@ def exchange_the_tables() -> None:
     ask(datasets=[DATASET | {"tables": tables}])
 
 
-VIEW, BENCHMARK = STUDY["views"][0], STUDY["benchmarks"][0]
 FOUR = {"labels": {"source": 4, "target": 4}}
 ALPHA = [{"id": "svm-t"}, {"id": "cdspp", "options": {"alpha": 3.0}}]
 INDEX = "data/wines/index.json"
@@ -172,9 +145,7 @@ def test_status_verify_plan_and_a_dry_run_see_an_edit(
 
 
 @pytest.mark.usefixtures("folder")
-def test_without_an_edit_all_is_as_computed(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_without_an_edit_all_is_as_computed(capsys: pytest.CaptureFixture[str]) -> None:
     for name in ("lab.csv", "toy.yaml"):
         os.utime(name)
     shutil.rmtree(".snakemake")  # its records are not what counts

@@ -14,11 +14,7 @@ import yaml
 from scipy.io import savemat
 from support.toy_study import CONFIG, Project
 
-from cdspp.stages.formats import (
-    SCORE_COLUMNS,
-    read_features,
-    read_rows,
-)
+from cdspp.stages.formats import SCORE_COLUMNS, read_features, read_rows
 
 CLASSES = ["cup", "hat", "pen"]
 SIZES = {"shop": [9, 6, 8], "web": [10, 9, 7]}
@@ -55,10 +51,7 @@ STUDY: dict[str, Any] = yaml.safe_load(
 )
 
 PAPER = "resources/studies/paper.yaml"
-WANTED = (
-    "results/toy/scores/things.parquet",
-    "results/toy/tables/overlap_things.csv",
-)
+WANTED = ("results/toy/scores/things.parquet", "results/toy/tables/overlap_things.csv")
 # Of the tasks that the paper's study has, four in which every domain is either.
 OFFICE = ("caltech_amazon", "amazon_dslr", "dslr_webcam", "webcam_caltech")
 HOME = ("art_clipart", "clipart_product", "product_realworld", "realworld_art")
