@@ -196,7 +196,7 @@ def test_a_broken_header_does_not_pass_for_the_end(room: Room) -> None:
     room.refuse("damaged, .*tar.*zip")
 
 
-@pytest.mark.parametrize("content", [b"", b"plain text " * 200, b"PK\x03\x04 no zip"])
+@pytest.mark.parametrize("content", [b"", b"PK\x03\x04 no zip"])
 def test_what_is_no_archive_is_refused(room: Room, content: bytes) -> None:
     room.put(content)
     room.refuse("archive.bin: damaged, .*tar.*zip")

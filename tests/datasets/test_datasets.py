@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import shutil
 from collections.abc import Callable, Mapping, Sequence
 from itertools import chain, product
@@ -111,18 +110,6 @@ def test_no_function_gives_its_documentation_and_its_code(
     for path in docs:
         first = " ".join(path.read_text().split("\n\n")[0].split())
         assert len(first) < 60 or first not in " ".join(merged.split())
-
-
-def test_code_is_python_without_docstrings(prepared: dict[str, Index]) -> None:
-    index = prepared["docs-to-code"]
-    for path in index.files("code"):
-        text = path.read_text()
-        # A body keeps its indentation where a string in it begins at the margin.
-        margin = "" if text.startswith(" ") else "    "
-        body = "\n".join(f"{margin}{line}" for line in text.splitlines())
-        for node in ast.walk(ast.parse(f"def function():\n{body}\n    pass")):
-            if isinstance(node, ast.FunctionDef | ast.ClassDef):
-                assert ast.get_docstring(node) is None, path
 
 
 class Tiny(Dataset):

@@ -6,7 +6,6 @@ import hashlib
 import runpy
 import subprocess
 import sys
-from collections import Counter
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -15,7 +14,6 @@ import pytest
 from support.downloads import put
 
 from cdspp.core.errors import DataError
-from cdspp.datasets.catalogue import load_catalogue
 from cdspp.datasets.image_files import manifest_rows
 
 RESOURCES = Path(__file__).parents[2] / "resources"
@@ -94,16 +92,6 @@ def test_the_manifest_lists_exactly_the_published_commit() -> None:
     blobs = [row.git_blob for row in MANIFEST_ROWS]
     assert tree_id(dict(zip(published, blobs, strict=True))) == PUBLISHED_TREE
     assert sum(row.size or 0 for row in MANIFEST_ROWS) == 55_275_304
-
-
-def test_the_manifest_has_the_class_sizes_of_the_catalogue_in_published_order() -> None:
-    entry = load_catalogue(RESOURCES / "datasets.yaml")["office-caltech-10"]
-    result = Counter(tuple(row.name.split("/")[1:3]) for row in MANIFEST_ROWS)
-    assert list(result.items()) == [
-        ((domain, label), size)
-        for domain, sizes in entry["class_sizes"].items()
-        for label, size in zip(entry["classes"], sizes, strict=True)
-    ]
 
 
 def test_classes_stand_in_catalogue_order_and_files_in_the_order_of_bytes(

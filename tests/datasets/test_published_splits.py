@@ -80,14 +80,6 @@ def test_of_classes_that_are_labelled_as_a_whole_the_order_does_not_matter() -> 
     check_published_splits(**{**TAGS, "labels": TAGS["labels"][::-1]})
 
 
-def test_without_a_number_every_other_sample_is_unlabelled() -> None:
-    labels = ["b", "a"] * 20
-    drawn = draw_published(labels, 3, 2, class_order=["a", "b"])
-    assert [len(rows) for rows in drawn] == [6, 34]
-    assert sorted(np.concatenate(drawn)) == list(range(40))
-    assert all((np.diff(rows) > 0).all() for rows in drawn)
-
-
 def test_unlabelled_texts_are_those_with_the_largest_of_the_same_numbers() -> None:
     entry = CATALOGUE["mrc"]
     labels = np.array(published_labels(entry, "sp"))

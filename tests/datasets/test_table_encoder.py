@@ -87,9 +87,6 @@ def test_every_column_that_cannot_be_encoded_is_named_at_once() -> None:
     assert "record 2, column 'n': 'two' is not a number" in message
     with pytest.raises(DataError, match="'03/04/2020' .*order of day"):
         TableEncoder(categories="one-hot", dates="number").fit(table.drop(columns="n"))
-    fixed = TableEncoder(categories="one-hot", dates="number", date_format="%d/%m/%Y")
-    result = fixed.fit(table[["born"]]).transform(table[["born"]])
-    assert result[0, 0] == np.datetime64("2020-04-03", "D").astype(int)
 
 
 def test_a_format_of_dates_is_for_the_columns_with_a_date_that_it_reads() -> None:

@@ -201,9 +201,7 @@ def test_the_record_says_what_the_fit_is_and_of_which_files(room: Room) -> None:
     assert record["extra"]["versions"]["numpy"] == np.__version__
 
 
-def test_the_subspace_holds_every_row_in_every_round_of_the_fit(
-    room: Room,
-) -> None:
+def test_the_subspace_holds_every_row_in_every_round_of_the_fit(room: Room) -> None:
     content = room.project()
     assert set(content["iteration"]) == {1, 2, 3, 4, 5, 6}
     groups, counts = np.unique(content["group"], return_counts=True)

@@ -183,16 +183,6 @@ def test_a_role_is_that_of_a_method_of_the_study(
         load(embedded | own)
 
 
-def test_every_fault_is_reported_at_once(config: dict[str, Any]) -> None:
-    put(config, "methods.svm-t.id", "svmt")
-    put(config, "benchmarks.docs-to-code.tasks", ["doc_code"])
-    put(config, "settings.wide.methods", ["cdsp"])
-    with pytest.raises(ConfigError) as caught:
-        load(config)
-    assert str(caught.value).startswith("3 faults in the configuration:")
-    assert len(str(caught.value).splitlines()) == 4
-
-
 def test_a_number_of_labels_that_some_class_meets_is_allowed(
     config: dict[str, Any],
 ) -> None:

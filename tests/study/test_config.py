@@ -129,13 +129,6 @@ def test_a_slow_method_may_run_in_fewer_states(config: dict[str, Any]) -> None:
     assert load(config).methods["cdspp-sup"].states == ()
 
 
-def test_a_study_may_do_without_states(config: dict[str, Any]) -> None:
-    config.pop("source_states")
-    study = load(config)
-    assert (study.states, study.margin) == ((), 1)
-    assert set(study.settings) == {"main", "hiss", "wide"}
-
-
 GRID = {"alpha": [1, 10]}
 
 
