@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import sparse
 from stages.room import Room
@@ -15,6 +16,7 @@ from cdspp.core.errors import DataError
 from cdspp.core.files import write_json
 from cdspp.stages.formats import (
     PAIR_COLUMNS,
+    SPLIT_COLUMNS,
     Features,
     read_features,
     read_rows,
@@ -96,9 +98,11 @@ def test_too_few_pairs_and_pairs_that_a_split_takes_are_refused(
 ) -> None:
     with pytest.raises(DataError, match="expected 7 paired rows"):
         first(files, bridge={"paired_rows": 7})
-    taken = first(files).source_ids[0]
-    write_rows(files["pairs"], PAIR_COLUMNS, {"trial": [1], "id": [taken]})
-    with pytest.raises(DataError, match="split"):
+    split = pd.DataFrame(read_rows(files["source_split"], SPLIT_COLUMNS))
+    place = read_features(files["source_features"]).ids.tolist().index("both3")
+    split.loc[0, ["id", "row"]] = "both3", place
+    write_rows(files["source_split"], SPLIT_COLUMNS, split)
+    with pytest.raises(DataError, match="in no split"):
         first(files, bridge={"paired_rows": 1})
 
 

@@ -23,9 +23,8 @@ def test_what_a_view_needs_fetched_depends_on_the_view_and_the_domain() -> None:
     dataset = study.datasets["office-caltech-10"]
     assert dataset.resource(study.views["googlenet"], "dslr") == "googlenet-dslr"
     assert dataset.resource(study.views["alexnet-fc6"], "dslr") == "images"
-    assert (
-        study.datasets["digits"].resource(study.views["alexnet-fc6"], "print") is None
-    )
+    digits = study.datasets["digits"]
+    assert digits.resource(study.views["alexnet-fc6"], "print") is None
 
 
 def test_a_setting_may_run_some_tasks_only() -> None:
