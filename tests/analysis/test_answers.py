@@ -11,7 +11,6 @@ from support.report_data import make_plan
 from support.score_data import Cells, TrialSets, as_frame
 
 from cdspp.analysis.answers import (
-    interval_text,
     reference_answer,
     tally,
     verdict_of,
@@ -21,7 +20,7 @@ from cdspp.analysis.source_help import (
     compare_with_rivals,
     no_comparisons,
 )
-from cdspp.analysis.verdicts import gain_of, joint_verdict
+from cdspp.analysis.verdicts import joint_verdict
 
 Gains = dict[str, Any]
 SURE = 0.001  # a standard error, in fractions; one of SHAKY leaves all open
@@ -154,12 +153,6 @@ def test_where_nothing_was_run_nothing_was_asked() -> None:
     assert not tally(nothing)
 
 
-def test_a_gain_is_told_in_points_with_its_interval() -> None:
-    text = "2.0 points (95 % interval 1.8 to 2.2)"
-    assert interval_text(gain_of(around(0.02))) == text
-    assert interval_text(gain_of([0.01, 0.03])) == "2.0 points"
-
-
 def with_measures(**words: str) -> pd.DataFrame:
     """Return comparisons whose verdict was made from other words of both measures."""
     found = told(a_b=HELPED)
@@ -178,16 +171,6 @@ def test_where_measures_differ_both_words_and_numbers_are_said() -> None:
     )
     same = with_measures(accuracy="helps", balanced="helps")
     assert reference_answer(same).startswith("The source helps CDSPP: over no source")
-
-
-def test_the_gain_over_both_forms_of_no_source_is_given() -> None:
-    gains = {
-        "none": around(0.0, SHAKY),
-        "none-matched": around(0.05),
-        "noise": around(0.1),
-    }
-    said = reference_answer(told(a_b=gains))
-    assert "over no source with matched class sizes 5.0 points" in said
 
 
 def test_the_answer_is_that_of_the_defaults_whatever_is_selected() -> None:

@@ -58,13 +58,6 @@ def test_a_source_that_helps_is_bet_on(shared: Comparison) -> None:
     assert shared.interval[0] < shared.expected_gain < shared.interval[1]
 
 
-def test_the_gain_that_is_reported_is_less_than_the_one_that_was_seen(
-    shared: Comparison,
-) -> None:
-    accuracy = shared.candidates.set_index("method")["accuracy"]
-    assert 0 < shared.expected_gain < accuracy[shared.best_bet] - accuracy[TARGET_ONLY]
-
-
 def test_paired_rows_give_a_likely_bet(bridged: Comparison) -> None:
     assert bridged.best_bet in {"paired-map-plus", "cdspp-bridge"}
     assert bridged.candidate == bridged.best_bet
@@ -91,12 +84,6 @@ def test_the_bet_is_the_largest_mean_and_without_a_point_the_target(
     assert "without the source. The best candidate with it is" in none.lines[0]
 
 
-def test_hold_outs_end_where_no_gain_moves_and_each_candidate_has_the_same() -> None:
-    problem = Planted("shared", n_classes=3, n_labelled=6, spread=0.1).draw(0)
-    found = compare(problem.X, problem.y, source=problem.source)
-    assert found.repeats == 10
-
-
 def test_one_label_of_a_class_leaves_the_prior() -> None:
     problem = Planted("shared", n_classes=3, n_labelled=1).draw(0)
     found = compare(problem.X, problem.y, source=problem.source)
@@ -112,24 +99,6 @@ def test_two_classes_without_a_bridge_are_told_what_to_look_for() -> None:
     found = compare(problem.X, problem.y, source=problem.source)
     assert "labels by themselves transfer almost nothing" in found.remarks[0]
     assert not any("transfer almost" in text for text in run("misleading").remarks)
-
-
-def test_equal_input_gives_equal_answers() -> None:
-    problem = Planted("shared", n_classes=3, n_labelled=4).draw(0)
-    source = problem.source
-    given: dict[str, Any] = {"source": source, "repeats": 5, "methods": ["cdspp"]}
-    once, again = (compare(problem.X, problem.y, **given) for _ in range(2))
-    assert again.to_dict() == once.to_dict()
-    pd.testing.assert_frame_equal(again.rows_to_label, once.rows_to_label)
-
-
-def test_what_is_printed_fits_on_one_screen(bridged: Comparison) -> None:
-    lines = repr(bridged).splitlines()
-    assert len(lines) < 24
-    assert lines[:3] == bridged.lines
-    assert any(line.startswith("target-only") for line in lines)
-    assert max(len(line) for line in lines[4:9]) <= 100
-    assert bridged.next_steps[0].splitlines()[0].strip() in map(str.strip, lines)
 
 
 def test_the_forms_for_notebooks_and_programs_hold_the_answer(
@@ -180,7 +149,7 @@ def test_the_code_of_an_answer_labels_new_rows_alike_in_any_batches(
     assert len(set(whole)) == 3
 
 
-@pytest.mark.parametrize("scale", ["none", "unit", "standardise-each", "pca"])
+@pytest.mark.parametrize("scale", ["none", "pca"])
 def test_the_code_of_an_answer_without_a_source_runs_at_every_scale(scale: str) -> None:
     problem = Planted("shared", n_classes=3, n_labelled=4).draw(0)
     found = compare(problem.X, problem.y, scale=scale, source=problem.source)
@@ -193,12 +162,8 @@ def test_the_code_of_an_answer_without_a_source_runs_at_every_scale(scale: str) 
     assert whole == expected.predict(scaling.apply(problem.X)).tolist()
 
 
-@pytest.mark.parametrize(
-    ("geometry", "more"),
-    [("none", {}), ("misleading", {}), ("none", {"n_labelled": 12})],
-)
-def test_a_source_without_use_is_not_used(geometry: str, more: dict[str, int]) -> None:
-    found = run(geometry, **more)
+def test_a_source_without_use_is_not_used() -> None:
+    found = run("none")
     assert found.best_bet == TARGET_ONLY
     assert "source" not in found.next_steps[0]
 

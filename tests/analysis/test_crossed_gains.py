@@ -100,12 +100,3 @@ def test_a_class_without_a_test_row_in_a_trial_is_left_out() -> None:
     parts = by_class(Stratum(1.0, values), np.array([0, 1, 2]))
     assert [part.weight for part in parts] == [0.5, 0.5]
     assert two_way_gain(parts).gain == pytest.approx(0.75)
-
-
-def test_a_class_of_one_row_has_the_row_part_of_the_others() -> None:
-    rng = np.random.default_rng(2)
-    wide = Stratum(0.5, simulated(rng, 6, 20, 0))
-    single = Stratum(0.5, np.zeros((6, 1)))
-    found, alone = two_way_gain([wide, single]), two_way_gain([wide])
-    assert np.isfinite(found.error)
-    assert found.error > alone.error

@@ -9,8 +9,6 @@ from support.score_data import Cells, as_frame
 from benchmarks.planted import Planted
 from cdspp import CDSPP
 from cdspp.analysis.source_help import compare_without_each
-from cdspp.report.tables.source_help import build_several_table
-from cdspp.report.tables.table import to_markdown
 
 TASKS = ("a_c", "a+b_c")
 NOISE = np.array([-0.02, -0.01, 0.0, 0.01, 0.02])
@@ -50,18 +48,6 @@ def test_p_values_are_corrected_over_the_sources_of_a_task() -> None:
     single = found["p_helps"].to_numpy() / 2
     assert (single < 0.05).all()
     assert found["verdict"].tolist() == ["undecided"] * 2
-
-
-def test_gains_within_the_margin_are_equal() -> None:
-    found = compare_without_each(as_frame(cells(0.7, 0.6, spread=0.05)), PLAN)
-    assert found["verdict"].tolist() == ["equal", "helps"]
-
-
-def test_the_table_names_task_method_and_source() -> None:
-    found = compare_without_each(as_frame(cells(0.6, 0.75)), PLAN)
-    text = to_markdown(build_several_table(found, PLAN))
-    assert "a + b → c" in text
-    assert "| CDSPP | a | 70.0 | 60.0 | +10.0" in text
 
 
 def test_the_verdict_names_the_one_useful_source_of_three() -> None:

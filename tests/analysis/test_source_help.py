@@ -14,7 +14,6 @@ import pytest
 from scipy import stats
 from support.report_data import (
     DIGIT_TASKS,
-    STATES,
     draw_comparisons,
     make_plan,
     score_rows,
@@ -222,19 +221,6 @@ def test_informed_methods_the_baseline_and_other_settings_are_no_lines() -> None
     assert set(found["row"]) == {"cdspp"}
 
 
-def test_a_method_without_states_is_compared_with_the_baseline_and_not_asked() -> None:
-    plan = plan_of("a_b", methods=("svm-t", "dama", "cdspp"), own_states={"dama": ()})
-    found = of_method(draw_comparisons(plan), "dama")
-    assert list(found["rival"]) == ["svm-t"]
-    assert list(found["verdict"]) == ["not asked"]
-    assert found["hardest"].tolist() == [""]
-
-
-def test_a_shortened_method_has_its_mark() -> None:
-    found = draw_comparisons(plan_of("a_b", shortened={"cdspp": 5}))
-    assert set(found["display_name"]) == {"CDSPP†"}
-
-
 TEN = {"trials": 10, **BOTH}
 
 
@@ -349,18 +335,6 @@ def test_rivals_have_one_order_whatever_a_method_runs_in_first() -> None:
     assert [*rivals_of([few])] == ["svm-t", "none", "noise"]
     assert [*rivals_of([few, found])] == ["svm-t", *titles]
     assert rivals_of([]) == rivals_of([no_comparisons()]) == {}
-
-
-def test_one_task_is_its_own_average() -> None:
-    one = draw_comparisons(make_plan(tasks=["a_b"]))
-    assert list(by_task(one)) == ["a_b"]
-    pd.testing.assert_frame_equal(
-        on_average(of_method(one, "cdspp")), of_method(one, "cdspp")
-    )
-    many = of_method(draw_comparisons(make_plan()), "cdspp")
-    assert list(by_task(many)) == [*DIGIT_TASKS, "average"]
-    assert set(on_average(many)["task"]) == {"average"}
-    assert list(on_average(many)["rival"]) == ["svm-t", *STATES]
 
 
 def test_where_no_method_runs_there_are_no_comparisons() -> None:

@@ -20,19 +20,11 @@ from support.report_data import (
 )
 
 from cdspp.analysis.summary import (
-    last_scores,
     mean_sd,
     n_present,
     read_scores,
     summarise,
 )
-
-
-def test_missing_trials_are_left_out_and_one_trial_has_no_deviation() -> None:
-    mean, sd = mean_sd([0.5, float("nan")])
-    assert mean == 0.5
-    assert math.isnan(sd)
-    assert all(math.isnan(value) for value in mean_sd([]))
 
 
 def test_mean_and_deviation_are_those_of_the_standard_library() -> None:
@@ -55,16 +47,6 @@ def test_a_summary_takes_the_last_iteration_whatever_the_order_of_rows() -> None
     np.testing.assert_array_equal(
         summary.by_iteration[row, 0, :, -1], summary.accuracy[row, 0]
     )
-
-
-def test_a_control_is_the_same_method_in_another_setting() -> None:
-    plan = make_plan(tasks=["print_sketch"], trials=2)
-    rows = score_rows(plan)
-    summary = summarise(rows, plan)
-    chosen = (rows["setting"] == "noise") & (rows["iteration"] == 5)
-    chosen &= rows["method"] == "cdspp"
-    found = summary.accuracy[place_of(summary, "noise"), 0]
-    np.testing.assert_array_equal(found, rows["accuracy"][chosen])
 
 
 def test_failed_and_missing_cells_are_nan_and_unknown_ones_ignored() -> None:
@@ -118,16 +100,6 @@ def test_a_summary_knows_the_fits_that_collapsed_and_says_no_of_those_missing() 
     assert not summarise(no_scores, plan).collapsed.any()
 
 
-def test_a_summary_tells_a_collapse_of_one_trial_alone() -> None:
-    plan = make_plan(trials=3)
-    rows = score_rows(plan)
-    key = (rows["method"] == "svm-t") & (rows["task"] == plan.tasks[1])
-    rows["collapsed"] = key & (rows["trial"] == 2)
-    summary = summarise(rows, plan)
-    found = np.argwhere(summary.collapsed).tolist()
-    assert found == [[place_of(summary, "svm-t"), 1, 1]]
-
-
 def test_a_setting_of_some_tasks_can_be_left_out() -> None:
     entry = {"id": "few", "methods": ["cdspp"], "options": {"alpha": 2}, "tasks": 1}
     plan = make_plan(settings=[entry])
@@ -149,13 +121,3 @@ def test_a_setting_counts_the_trials_that_it_asks_for() -> None:
     row = summary.rows[place_of(summary, "cdspp, short")]
     assert row.n_trials == 3
     assert np.isfinite(summary.accuracy[-1]).sum(axis=1).tolist() == [3] * 4
-
-
-def test_accuracies_of_any_rows_have_as_many_trials_as_are_wanted() -> None:
-    plan = make_plan(trials=2)
-    rows = plan.main_rows[::-1]
-    found = last_scores(score_rows(plan), rows, plan.tasks[:1], 3)
-    assert found.shape == (len(rows), 1, 3)
-    assert np.isnan(found[..., 2]).all()
-    summary = summarise(score_rows(plan), plan, rows)
-    np.testing.assert_array_equal(found[..., :2], summary.accuracy[:, :1])

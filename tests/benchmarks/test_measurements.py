@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from benchmarks import methods
-from benchmarks.measure import SIZES, Size, measure, run_measurement, synthetic_rows
+from benchmarks.measure import SIZES, Size, run_measurement, synthetic_rows
 from benchmarks.methods import bench_methods, methods_table, prepare
 from cdspp.methods import available, method_class
 from cdspp.methods.cost import fit_cost
@@ -36,20 +36,6 @@ def test_a_measurement_gives_seconds_and_memory() -> None:
     assert found["seconds"] > 0
     assert found["peak_memory_mb"] >= 0
     json.dumps(found)
-
-
-@pytest.mark.slow
-def test_a_failed_process_is_reported_with_its_reason() -> None:
-    with pytest.raises(RuntimeError, match="failed with exit code 1: .*nothing"):
-        measure(f"{methods.__name__}:nothing", TINY)
-
-
-def test_the_sizes_are_those_of_the_benchmarks() -> None:
-    home, caltech = SIZES["office-home"], SIZES["office-caltech"]
-    assert (home.n_classes, home.n_source, home.d_source) == (65, 1300, 4096)
-    assert (home.n_labelled, home.n_unlabelled, home.d_target) == (195, 4200, 2048)
-    assert (caltech.n_source, caltech.n_labelled) == (200, 30)
-    assert (caltech.d_source, caltech.d_target) == (800, 4096)
 
 
 @pytest.mark.slow

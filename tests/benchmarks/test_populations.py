@@ -52,12 +52,6 @@ def test_populations_are_of_every_geometry_and_of_many_sizes() -> None:
         assert len({(p.d_source, p.d_target, p.n_latent) for p in drawn}) > 5
 
 
-def test_a_population_is_the_same_for_any_number_of_rows() -> None:
-    few, many = (population("unequal", rows, 3).draw(3) for rows in (6, 60))
-    np.testing.assert_array_equal(few.centres_target, many.centres_target)
-    np.testing.assert_array_equal(few.source.X, many.source.X)
-
-
 def test_the_other_pools_tell_the_truth(planned: dict[str, Any]) -> None:
     found = cases(planned, [0.0, 0.1, 0.1, 0.4])
     offs = [case["intervals"]["accuracy none"][0] for case in found]

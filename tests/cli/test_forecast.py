@@ -66,12 +66,6 @@ def test_long_work_is_announced_and_gives_signs_of_life(
     assert set(others) == {"cdls: 0 s of about 2.0 h"}
 
 
-def test_short_work_is_done_in_silence(caplog: pytest.LogCaptureFixture) -> None:
-    with caplog.at_level(logging.INFO), own_rows.log_progress("cdspp", 0.1):
-        pass
-    assert not caplog.records
-
-
 def test_the_commands_refuse_beforehand_and_fit_anyway(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any
 ) -> None:

@@ -15,7 +15,7 @@ import pytest
 from cdspp.__main__ import main
 from cdspp.cli import init, run, study
 from cdspp.cli.init import read_tables
-from cdspp.core.errors import DataError, DiskFullError, NotWritableError
+from cdspp.core.errors import DataError, NotWritableError
 from cdspp.datasets.table_files import Columns
 from cdspp.methods import available
 from cdspp.report.page import headline
@@ -83,7 +83,6 @@ def test_commands_of_a_study_advise_what_has_all_that_they_use(
 @pytest.mark.parametrize(
     "arguments",
     [
-        [],
         ["fit", "--target", "a.csv"],
         ["fit", "--target", "a.csv", "--output", "b.csv", "--option", "alpha"],
         ["unknown"],
@@ -141,15 +140,6 @@ def test_splits_that_are_not_made_yet_are_answered_with_one_command(
     assert not list(tmp_path.iterdir())
 
 
-def test_a_study_file_without_keys_is_refused(
-    repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any
-) -> None:
-    (tmp_path / "list.yaml").write_text("- 1\n")
-    monkeypatch.chdir(repository)
-    assert main(["plan", str(tmp_path / "list.yaml")]) == 2
-    assert "expected keys and values" in capsys.readouterr().err
-
-
 def test_each_of_several_faults_has_a_line(
     repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any
 ) -> None:
@@ -171,7 +161,6 @@ def test_each_of_several_faults_has_a_line(
     [
         (MemoryError("Unable to allocate 7 GiB"), "out of memory (Unable to allocate"),
         (RuntimeError("can't allocate memory: 8 bytes"), "out of memory (can't"),
-        (DiskFullError("out: no space left"), "out: no space left"),
         (NotWritableError("out.csv: cannot be written"), "out.csv: cannot be written"),
         (DataError(f"'{'-' * 5000}' is no number"), f"'{'-' * 59}... is no number"),
         (RuntimeError("a fault of ours"), None),

@@ -12,8 +12,6 @@ import pytest
 from support.toy_problem import toy_problem
 
 from cdspp.__main__ import main
-from cdspp.cli.command import check_outputs
-from cdspp.core.errors import ConfigError
 
 NAMES = np.array(["ant", "bee", "cat", "dog"])
 PROBLEM = toy_problem(spread=0.3)
@@ -44,7 +42,6 @@ def run(line: str) -> int:
 @pytest.mark.parametrize(
     "line",
     [
-        f"{FIT} --output t.csv",
         f"{FIT} --output s.csv",
         f"{FIT} --output ../{{folder}}/t.csv",
         f"{FIT} --output soft.csv",
@@ -52,8 +49,6 @@ def run(line: str) -> int:
         f"{FIT} --output new.csv --model t.csv",
         f"{FIT} --paired p.csv q.csv --output p.csv",
         f"{PREDICT} --output m.npz",
-        f"{PREDICT} --output t.csv",
-        f"{COMPARE} --csv t.csv",
         f"{COMPARE} --page s.csv",
     ],
 )
@@ -71,7 +66,6 @@ def test_an_input_is_never_replaced(line: str, away: Path, capsys: Any) -> None:
 @pytest.mark.parametrize(
     "line",
     [
-        f"{FIT} --output new.npz --model new.npz",
         f"{COMPARE} --csv new.csv --page ./new.csv",
         f"{FIT} --output soft-new.csv --model first.csv",
     ],
@@ -85,7 +79,6 @@ def test_two_outputs_are_two_files(line: str, capsys: Any) -> None:
 @pytest.mark.parametrize(
     ("line", "name"),
     [
-        (f"{FIT} --output first.csv", "first.csv"),
         (f"{FIT} --output new.csv --model old.npz", "old.npz"),
         (f"{PREDICT} --output first.csv", "first.csv"),
         (f"{COMPARE} --csv first.csv", "first.csv"),
@@ -104,25 +97,6 @@ def test_a_file_that_is_there_is_replaced_by_force_alone(
     assert not Path("new.csv").exists()
     assert run(f"{line} --force") == 0
     assert Path(name).read_bytes() != b"kept"
-
-
-def test_a_folder_with_an_input_is_never_an_output(away: Path) -> None:
-    with pytest.raises(ConfigError, match="command also reads"):
-        check_outputs([away], [away / "t.csv"], force=True)
-    with pytest.raises(ConfigError, match="already.*--force"):
-        check_outputs([away], [], force=False)
-
-
-@pytest.mark.parametrize("command", ["fit", "compare"])
-def test_an_identifier_that_is_there_twice_is_refused(
-    command: str, capsys: Any
-) -> None:
-    table = pd.read_csv("t.csv").assign(id="x")
-    table.to_csv("twice.csv", index=False)
-    more = " --output new.csv" if command == "fit" else ""
-    assert run(f"{command} --source s.csv --target twice.csv{more}") == 2
-    message = f"twice.csv: the id 'x' occurs {len(table)} times, expected once."
-    assert message in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("command", ["fit", "compare"])

@@ -89,23 +89,12 @@ def job_log(tmp_path: Path) -> Path:
     return log
 
 
-def test_a_run_shows_notes_and_counts(said) -> None:
-    out, err = said([*BEGUN, event("progress", done=8, total=8)])
-    assert err == "The study replaces methods.\n"
-    assert re.match(r"8 of 8 jobs, \d+ s\. Whole log: logs/run-", out)
-
-
 def test_names_of_files_are_utf_8_whatever_the_system_says(
     said, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name, value in {"LC_ALL": "C", "PYTHONUTF8": "0"}.items():
         monkeypatch.setenv(name, value)
     said([STARTED], text="ü\n")  # ASCII could not print it
-
-
-def test_a_run_without_jobs_says_so(said) -> None:
-    out, _ = said([STARTED])
-    assert out.startswith("Nothing to be done. Whole log: ")
 
 
 def test_a_job_that_failed_is_explained_by_its_log_and_the_exit_code_stays(
@@ -161,11 +150,6 @@ def test_other_failures_are_explained_by_the_errors_of_snakemake(said) -> None:
 def test_a_failure_without_any_event_is_explained_by_the_last_lines(said) -> None:
     _, err = said([], 2, text="usage: snakemake\nsnakemake: error: no such option\n")
     assert "jobs:\n  usage: snakemake\n  snakemake: error: no such option\n" in err
-
-
-def test_what_is_no_run_shows_what_snakemake_answers(said) -> None:
-    out, _ = said([], text="Building DAG of jobs...\n", output="digraph {}\n")
-    assert out == "digraph {}\n"
 
 
 SNAKEFILE = """\

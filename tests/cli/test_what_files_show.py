@@ -75,7 +75,6 @@ def test_new_rows_are_read_with_the_decimal_sign_that_is_asked_for(
     ("labels", "message"),
     [
         (None, "source.csv: no row has a label; there is no column 'label'. Name"),
-        ("", "source.csv: no row has a label; the column 'label' has none. Name"),
         ("NA", "the column 'label' has none (read as unlabelled: 32 'NA'). Name"),
     ],
 )

@@ -13,31 +13,8 @@ from fuzz.damage import INTERNAL, attacks
 
 from cdspp.cli.main import main
 
-WORDS = (
-    "",
-    "-1",
-    "0",
-    "1e999",
-    "nan",
-    "\xe9",
-    "a=b",
-    "=",
-    "--",
-    "-" * 3000,
-    "x" * 3000,
-)
-WORDS += (
-    "[" * 200,
-    "none",
-    "true",
-    "label",
-    "f1",
-    "source.csv",
-    ".",
-    "/",
-    "\udcff",
-    "*",
-)
+WORDS = ("", "-1", "1e999", "nan", "\xe9", "=", "--", "-" * 3000, "x" * 3000)
+WORDS += ("[" * 200, "none", "label", "source.csv", ".", "/", "\udcff", "*")
 VALUES: dict[str, tuple[str, ...]] = {
     "--method": ("cdspp", "svm-t", "cdspp-sup", "dama"),
     "--option": ("alpha=1", "C=0.1", "alpha", "max_iter=2", "alpha=[1]", "alpha=1e400"),

@@ -16,7 +16,6 @@ from cdspp.paper.evidence import (
     Evidence,
     NotTestable,
     Times,
-    decide,
 )
 
 SUPERIOR = check_of("superior", method="cdspp", rival="svm-t")
@@ -26,22 +25,6 @@ RISING = check_of("trend", method="cdspp", parameter="labels")
 GAIN = check_of("trend", method="cdspp", parameter="labels", rival="svm-t")
 RIVALS = ("dama", "cdls", "stn", "ssan")
 CHEAPEST = check_of("cheaper", method="cdspp", rival=RIVALS)
-
-
-@pytest.mark.parametrize(
-    ("trials", "holds", "opposite", "word"),
-    [
-        (5, True, False, SUPPORTED),
-        (5, False, True, CONTRADICTED),
-        (5, False, False, UNDECIDED),
-        (4, True, False, TOO_FEW),
-        (4, False, True, TOO_FEW),
-    ],
-)
-def test_a_word_needs_five_trials_that_settle_the_claim(
-    trials: int, holds: bool, opposite: bool, word: str
-) -> None:
-    assert decide(trials, holds=holds, opposite=opposite) == word
 
 
 def test_a_method_is_superior_where_the_interval_lies_above_zero() -> None:
@@ -285,48 +268,19 @@ NO_TRIAL = [math.nan] * 5
             evidence({"cdspp": 0.8, "svm-t": 0.7}, shortened=["cdspp"]),
             "runs of CDSPP were shortened",
         ),
-        (
-            SUPERIOR,
-            evidence({"cdspp": 0.8, "svm-t": NO_TRIAL}),
-            "trial.*tasks",
-        ),
-        (
-            BEST,
-            evidence({"svm-t": 0.5, "cdspp": 0.8}),
-            "row.* CDSPP",
-        ),
-        (BEST, evidence({"cdls": 0.5}), "CDSPP.*run"),
+        (SUPERIOR, evidence({"cdspp": 0.8, "svm-t": NO_TRIAL}), "trial.*tasks"),
+        (BEST, evidence({"svm-t": 0.5, "cdspp": 0.8}), "row.* CDSPP"),
         (
             BEST,
             evidence({"cdls": 0.5, "cdspp": [0.8, 0.8, 0.8, 0.8, math.nan]}),
             "CDSPP .*trials",
         ),
-        (FLAT, evidence(), "curve.*alpha"),
         (FLAT, along("max_iter", {1: 0.5, 5: 0.6}), "curve.*alpha"),
         (FLAT, along("alpha", {1: 0.5, 10: 0.6}), "has 1 value from 10 to 100"),
-        (GAIN, along("alpha", {1: 0.5, 3: 0.6}), "curve.*per"),
-        (
-            GAIN,
-            along("labels", {1: 0.5, 3: 0.6}),
-            "SVM_t .*along.*curve",
-        ),
+        (GAIN, along("labels", {1: 0.5, 3: 0.6}), "SVM_t .*along.*curve"),
         (GAIN, along("labels", {1: 0.5}, svm_t=0.4), "has 1 value"),
         (CHEAPEST, times({"dama": 5.0}), "timed.*tasks"),
-        (
-            CHEAPEST,
-            times({"dama": 5.0, "cdspp": math.nan}),
-            "CDSPP.*timed",
-        ),
-        (
-            CHEAPEST,
-            times({"dama": math.nan, "cdspp": 1.0}),
-            "rival.* CDSPP",
-        ),
-        (
-            CHEAPEST,
-            times({"stn": 5.0, "cdspp": 1.0}, shortened=["stn"]),
-            "no rival",
-        ),
+        (CHEAPEST, times({"dama": math.nan, "cdspp": 1.0}), "rival.* CDSPP"),
         (check_of("elsewhere", where="see the figure"), evidence(), "see the figure"),
     ],
 )

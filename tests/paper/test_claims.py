@@ -120,21 +120,6 @@ def test_every_claim_is_put_to_every_benchmark(findings: pd.DataFrame) -> None:
     assert set(findings["kind"]) == {"paper", "others", "ours"}
 
 
-def test_five_claims_are_not_the_papers() -> None:
-    kinds = {claim.id: claim.kind for claim in CLAIMS}
-    asked = {name: kind for name, kind in kinds.items() if kind != "paper"}
-    assert asked == {
-        "baseline": "ours",
-        "unlabelled": "ours",
-        "class-noise": "others",
-        "transfer": "ours",
-        "without-source": "ours",
-    }
-    texts = [line.cells[0].text for line in build_claims_table(known_states()).lines]
-    ours = [text for text in texts if text.endswith("(our question)")]
-    assert len(ours) == 4
-
-
 def test_benchmarks_that_say_the_same_share_a_line(findings: pd.DataFrame) -> None:
     table = build_claims_table(findings)
     found = [[c.text for c in line.cells] for line in table.lines]
@@ -337,16 +322,6 @@ def test_a_claim_that_is_confined_to_the_papers_data_is_not_asked_of_others() ->
     assert {claim.id for claim in claims} == {"sup-subspace-most", "shfa-unfinished"}
     found = check_claims([evidence()], claims)
     assert set(found["verdict"]) == {NOT_RUN}
-
-
-def test_without_a_benchmark_there_is_nothing_to_say() -> None:
-    assert build_claims_table(check_claims([], CLAIMS)).lines == ()
-
-
-def test_every_kind_of_check_has_a_rule() -> None:
-    rules = read_yaml(RESOURCES / "paper/rules.yaml")
-    assert rules.keys() == CHECKS.keys()
-    assert all(claim.rule.endswith(".") and "{" not in claim.rule for claim in EVERY)
 
 
 def test_a_study_may_ask_each_check_of_scores_with_its_options() -> None:

@@ -128,16 +128,6 @@ def test_without_a_source_the_gain_over_the_baseline_is_told_by_method() -> None
     assert WITHOUT_SOURCE(evidence(level)).verdict == SUPPORTED
 
 
-def test_what_is_open_does_not_say_that_all_is_there_without_a_source() -> None:
-    known = evidence(methods(ALONE, cdspp=SHAKY))
-    assert WITHOUT_SOURCE(known).verdict == UNDECIDED
-
-
-def test_target_only_is_the_reference_without_a_source() -> None:
-    rows = {"svm-t": 0.6, "cdspp": FLAT + 0.8, "target-only": FLAT + 0.75}
-    assert WITHOUT_SOURCE(evidence(rows)).numbers.endswith("CDSPP +15.0 of +20.0.")
-
-
 def test_collapsed_and_short_rows_take_no_part() -> None:
     rows = methods(NOISE, dama=0.1, pa=[0.1, 0.1, 0.1, 0.1, math.nan], cdspp=0.0)
     fallen = {("class-noise", "dama"): {"a_b": [1, 2], "b_a": [1, 2]}}
@@ -172,7 +162,6 @@ BARE = evidence({"svm-t": 0.6, "cdspp": FLAT + 0.8})
     ("check", "known", "message"),
     [
         (TRANSFER, BARE, "source state.*run"),
-        (TRANSFER, evidence({"svm-t": 0.6}), "source state.*run"),
         (NOISE_DOES, BARE, "trial.*state class-noise"),
         (WITHOUT_SOURCE, BARE, "no method has a trial in the state none"),
         (

@@ -73,26 +73,6 @@ def test_printed_seconds_stand_beside_those_of_the_benchmark_that_has_them(
     assert 'data-value="inf"' not in to_html(table)
 
 
-def test_benchmarks_of_one_title_keep_their_own_columns() -> None:
-    few = {"tasks": TASKS, "methods": ("cdspp",)}
-    plans = [make_plan(**few), make_plan(benchmark="more", title="Digits", **few)]
-    table = build_times_table(
-        measure_times(as_results(equal_trials({"cdspp": 2.0})), plans)
-    )
-    assert table.columns == ("Method", "Digits, s", "Digits, s")
-    assert [cell.text for cell in table.lines[0].cells] == ["CDSPP", "12.0", "–"]
-
-
-def test_a_benchmark_without_a_method_has_a_dash() -> None:
-    plans = [
-        make_plan(),
-        make_plan(benchmark="docs", methods=()),
-        make_plan(benchmark="more", methods=("dama",)),
-    ]
-    table = build_times_table(measure_times(as_results({}), plans))
-    assert cell(table, "CDSPP", "More, s").text == "–"
-
-
 def test_what_is_missing_is_told_in_small_print() -> None:
     table = times_of(
         {

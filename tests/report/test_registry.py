@@ -76,11 +76,6 @@ def test_a_study_need_not_speak_of_the_paper() -> None:
     assert set(names_of_kind("table", own)) - names == {"claims-overview", "claims"}
 
 
-def test_every_fold_says_what_to_see() -> None:
-    folds = {item.fold for part in page_parts() for item in part.items if item.fold}
-    assert all(fold.sentence.endswith(".") for fold in folds)
-
-
 def test_the_function_of_every_item_takes_the_inputs_that_it_names() -> None:
     makers = {item.maker for part in page_parts() for item in part.items}
     for maker in filter(None, makers):
@@ -109,20 +104,6 @@ def test_the_tables_of_data_need_no_more_than_data() -> None:
     assert found == ["contents_digits"]
 
 
-def test_captions_are_those_of_the_page_or_what_opens_a_part_of_it() -> None:
-    captions = {
-        (job.kind, name): text
-        for job in item_jobs([make_plan()])
-        for name, text in job.captions.items()
-    }
-    assert captions["table", "contents_digits"].startswith("Contents of the data. ")
-    assert captions["table", "source-help"].startswith("Did the source help each")
-    confusion = captions["figure", "confusion_digits"]
-    assert "Confusion matrix of CDSPP on print → sketch, after" in confusion
-    assert "multiple of that of CDSPP." in captions["timing", "times"]
-    assert not any("{" in text for text in captions.values())
-
-
 def test_every_caption_of_a_figure_has_trials_and_labels() -> None:
     labels = {"source": 20, "target": 3}
     alpha = curve_entry("alpha", parameter="alpha", methods=["cdspp"], trials=5)
@@ -138,6 +119,7 @@ def test_every_caption_of_a_figure_has_trials_and_labels() -> None:
     assert [name for name, text in figures.items() if said not in text] == []
     curves = {name for name, text in figures.items() if "over 3 to 5 trials" in text}
     assert curves == {"labels_digits", "sensitivity_digits"}
+    assert not any("{" in text for job in item_jobs([plan]) for text in job.captions)
 
 
 def test_the_documentation_states_the_rule_of_the_page(repository: Path) -> None:

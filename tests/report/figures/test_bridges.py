@@ -61,11 +61,3 @@ def test_without_a_curve_of_labels_its_panel_is_empty(
     left, right = drawn(watch, tmp_path, PAIRS).axes
     assert left.lines
     assert not right.axison
-
-
-def test_only_studies_with_a_curve_of_pairs_have_the_figure() -> None:
-    plans = [
-        curve_plan(*curves, methods=METHODS, bridge=BRIDGE)
-        for curves in ((PAIRS, LABELS), (LABELS,))
-    ]
-    assert ["paired_rows" in plan.varied for plan in plans] == [True, False]

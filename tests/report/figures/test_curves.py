@@ -15,7 +15,7 @@ from support.score_data import curve_entry, curve_plan, curve_scores
 
 from cdspp.analysis.summary import arrange_curves
 from cdspp.report.figures.benchmark import draw_curves
-from cdspp.report.figures.style import STYLES, equal_windows
+from cdspp.report.figures.style import STYLES
 
 Draw = Callable[..., Figure]
 ITERATIONS = curve_entry("rounds", parameter="max_iter", methods=("cdspp",))
@@ -117,16 +117,6 @@ def test_a_ring_stands_where_fits_have_collapsed(draw: Draw) -> None:
     assert set(names(fallen)) - set(names(sound)) == {"collapsed or diverged"}
 
 
-def test_a_window_stays_among_the_percentages() -> None:
-    wide, high, low = Figure().subplots(1, 3)
-    for axes, ends in ((wide, (20, 80)), (high, (95, 99)), (low, (1, 5))):
-        axes.plot([0, 1], ends)
-    equal_windows([wide, high, low], side="y", pad=0.0, within=(0, 100))
-    assert wide.get_ylim() == (20, 80)
-    assert high.get_ylim() == (40, 100)
-    assert low.get_ylim() == (0, 60)
-
-
 def test_the_legend_is_in_the_order_of_the_last_lines(draw: Draw) -> None:
     figure = draw("labels", curve_entry(values=(1, 5, 9)))
     assert names(figure) == ["CDSPP", r"SVM$_\mathrm{t}$"]
@@ -180,7 +170,7 @@ def test_ticks_too_close_to_others_are_left_out(draw: Draw) -> None:
     assert ticks.tolist() == [2, 5, 20]
 
 
-@pytest.mark.parametrize("n_tasks", [1, 2, 3, 5, 8])
+@pytest.mark.parametrize("n_tasks", [1, 5])
 def test_every_number_of_tasks_and_methods_is_drawn(draw: Draw, n_tasks: int) -> None:
     tasks = tuple(f"a_b{i}" for i in range(n_tasks))
     figure = draw("labels", curve_entry(methods=tuple(METHODS)), tasks=tasks)

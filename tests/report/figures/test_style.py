@@ -13,7 +13,7 @@ from matplotlib import rc_params_from_file
 from matplotlib.figure import Figure
 from matplotlib.text import Text
 from support.page_reader import texts
-from support.report_data import METHODS, make_plan
+from support.report_data import DIGIT_TASKS, METHODS, make_plan
 from support.score_data import curve_entry
 from support.written_study import WrittenStudy
 
@@ -88,7 +88,8 @@ def draw_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> DrawAll:
     That is each figure, and how far it reaches beyond its edges, in inches.
     """
     alpha = curve_entry("alpha", parameter="alpha", methods=["cdspp"])
-    plan = make_plan(methods=tuple(METHODS), curves=[curve_entry(), alpha])
+    many = {"methods": tuple(METHODS), "tasks": DIGIT_TASKS[:2], "trials": 3}
+    plan = make_plan(**many, curves=[curve_entry(), alpha])
 
     def make(name: str) -> list[tuple[Figure, float]]:
         drawn = []

@@ -65,28 +65,6 @@ def test_no_fit_is_handed_a_test_label(edges: list[Edge]) -> None:
     assert {edge.tail for edge in edges if edge.head == "features"} == {"data"}
 
 
-def test_the_graph_leads_from_the_data_to_the_report(
-    edges: list[Edge], stages: dict[str, Point]
-) -> None:
-    heads = {edge.tail: set() for edge in edges}
-    for edge in edges:
-        heads[edge.tail].add(edge.head)
-    reached, waiting = set(), {"data"}
-    while waiting:
-        reached |= waiting
-        waiting = set().union(*(heads.get(s, set()) for s in waiting)) - reached
-    assert reached == set(stages)
-    assert [stage for stage in stages if stage not in heads] == ["report"]
-    assert heads["score"] == {"tables", "figures"}
-
-
-def test_the_picture_colours_all_labels_and_nothing_else(edges: list[Edge]) -> None:
-    secret = [edge for edge in edges if edge.kind == "secret"]
-    assert secret == [edge for edge in edges if edge.carries == "all labels"]
-    known = [edge for edge in edges if edge.kind == "known"]
-    assert known == [edge for edge in edges if edge.carries == "known labels"]
-
-
 def test_every_line_of_the_picture_ends_at_the_stage_that_it_leads_to(
     edges: list[Edge], stages: dict[str, Point]
 ) -> None:

@@ -83,24 +83,6 @@ def test_the_best_of_a_task_and_value_is_bold() -> None:
     assert not any(line.cells[2].bold for line in table.lines)
 
 
-@pytest.mark.parametrize(
-    ("parameter", "telling"),
-    [
-        ("labels", "Columns: labelled target samples per class."),
-        ("n_components", "number of classes (10): for larger d the curve is flat"),
-        ("max_iter", "Each T is a separate fit"),
-        ("alpha", "Columns: weight of the regulariser, alpha."),
-        ("eigenvector_scaling", "Columns: eigenvector scaling."),
-    ],
-)
-def test_captions_say_what_a_reader_must_know(parameter: str, telling: str) -> None:
-    entry = curve_entry("some", parameter=parameter, methods=["cdspp"])
-    (table,) = tables_of(entry)
-    assert telling in table.caption
-    assert "over 3 trials" in table.caption
-    assert "Bold" not in table.caption
-
-
 @pytest.mark.parametrize("protocol", ["seeded", "published"])
 def test_the_value_of_the_main_run_is_told(protocol: str) -> None:
     iterations = curve_entry(

@@ -142,22 +142,6 @@ def test_the_table_shows_mean_and_range_and_marks_tasks_within_one_domain(
     assert marked in to_latex(table)
 
 
-@pytest.mark.parametrize(
-    ("overlap", "sentence"),
-    [
-        ("keep", "They stay in the test, as in the published trials."),
-        ("exclude", "The fits leave them out of the test."),
-    ],
-)
-def test_the_caption_says_what_the_fits_do_with_them(
-    overlap: str, sentence: str
-) -> None:
-    splits = {("source", "web"): frame(SOURCE), ("target", "web"): frame(TARGET)}
-    plan = replace(PLAN, tasks=("web_web",), overlap=overlap)
-    table = build_overlap_table(count_overlap(splits, plan), plan)
-    assert sentence in table.caption
-
-
 def test_without_shared_samples_the_caption_says_all() -> None:
     splits = {("source", "shop"): frame(SOURCE), ("target", "web"): frame(ELSEWHERE)}
     splits["target", "web"]["role"] = "unlabelled"

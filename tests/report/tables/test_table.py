@@ -5,15 +5,12 @@ from __future__ import annotations
 import re
 import shutil
 import subprocess
-import tomllib
 from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
 import pytest
 
-import cdspp
-from cdspp.core.wording import marks
 from cdspp.report.tables.table import (
     Cell,
     Line,
@@ -136,24 +133,3 @@ def test_a_wide_table_fits_a_column(tmp_path: Path) -> None:
     command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "paper"]
     subprocess.run(command, cwd=tmp_path, check=True, stdout=subprocess.DEVNULL)
     assert "Overfull" not in (tmp_path / "paper.log").read_text(errors="replace")
-
-
-def test_marks_tell_supervised_and_shortened_methods() -> None:
-    assert marks(supervised=True, shortened=True) == "*†"
-    assert marks(supervised=False, shortened=False) == ""
-
-
-def test_every_caption_of_the_files_is_used_and_no_other_one() -> None:
-    package = Path(cdspp.__file__).parent
-    asked = set()
-    for folder in ("report/tables", "paper"):
-        for file in (package / folder).glob("*.py"):
-            call = r"caption\(['\"]([a-z-]+)['\"], ['\"]([a-z-]+)['\"]"
-            asked |= {*re.findall(call, file.read_text(encoding="utf-8"))}
-    texts = {
-        (file.stem, name)
-        for file in (package / "report/captions").glob("*.toml")
-        if file.stem != "marks"
-        for name in tomllib.loads(file.read_text(encoding="utf-8"))
-    }
-    assert asked == texts != set()
