@@ -18,7 +18,6 @@ from cdspp.analysis.answers import (
 from cdspp.analysis.source_help import (
     by_task,
     compare_with_rivals,
-    no_comparisons,
 )
 from cdspp.analysis.verdicts import joint_verdict
 
@@ -112,16 +111,6 @@ def test_of_collapsed_fits_nothing_is_said_but_what_to_do() -> None:
     )
 
 
-def test_the_state_that_is_hardest_to_beat_is_told_once() -> None:
-    found = told(a_b={"none": around(0.01), "noise": around(0.02)})
-    assert reference_answer(found).count("points (") == 1
-    assert "over noise" not in reference_answer(found)
-    bare = told(a_b={"noise": around(0.02)})
-    assert reference_answer(bare).startswith(
-        "The source helps CDSPP: over noise 2.0 points"
-    )
-
-
 def test_of_several_tasks_the_verdicts_are_counted_after_the_average() -> None:
     found = told(a_b=HELPED, b_a=HELPED, a_c=OPEN, c_a=HURT, b_c=LEVEL)
     said = reference_answer(found)
@@ -134,23 +123,6 @@ def test_of_several_tasks_the_verdicts_are_counted_after_the_average() -> None:
     )
     assert tally(found) == {"helps": 2, "hurts": 1, "equal": 1, "undecided": 1}
     assert verdict_of(by_task(found)["c_a"]) == "hurts"
-
-
-def test_tasks_of_which_nothing_can_be_said_are_counted_too() -> None:
-    short = {state: np.append(gains, [np.nan] * 6) for state, gains in FEW.items()}
-    found = told({("main", "cdspp"): {"b_a": [1, 2]}}, a_b=short, b_a=HELPED)
-    assert reference_answer(found) == (
-        "On average over 2 tasks there are too few trials (fewer than 5) to say "
-        "whether the source helps CDSPP. "
-        "Task by task: too few trials on 1, collapsed or diverged fits on 1."
-    )
-
-
-def test_where_nothing_was_run_nothing_was_asked() -> None:
-    nothing = no_comparisons()
-    assert verdict_of(nothing) == "not asked"
-    assert reference_answer(nothing) == "Not asked: no other source state was run."
-    assert not tally(nothing)
 
 
 def with_measures(**words: str) -> pd.DataFrame:

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import json
-import warnings
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import pytest
 import yaml
 from sklearn.datasets import load_wine
@@ -21,7 +19,7 @@ from benchmarks.planted import Planted
 from cdspp import CDSPP, SourceDomain, compare
 from cdspp.analysis.best_bet import LIKELY, OPEN, TARGET_ONLY
 from cdspp.analysis.comparison import Comparison
-from cdspp.core.errors import DataError, MethodFailed, UnitWarning
+from cdspp.core.errors import DataError, MethodFailed
 from cdspp.core.scaling import fit_scaling
 
 KEYS = Path(__file__).parents[2] / "docs/extensions/json_keys.yaml"
@@ -221,30 +219,6 @@ def test_what_cannot_be_compared_is_refused(
         compare(**given, source=SourceDomain(np.eye(4), [0, 0, 1, 1]))
 
 
-def test_the_code_of_a_bet_on_paired_rows_labels_most_rows_correctly(
-    paired: tuple[np.ndarray, np.ndarray, SourceDomain], bridged: Comparison
-) -> None:
-    X, y, source = paired
-    model = recommended(bridged, X, y, source)
-    whole, batches, single = labels_in_batches(model, X)
-    assert whole == batches == single
-    assert np.mean(whole == np.arange(150) % 10) > 0.6
-
-
-def test_equal_names_that_nothing_is_said_of_are_noted() -> None:
-    X, y, source = paired_problem()
-    frame = pd.DataFrame(X, columns=["age", *(f"t{k}" for k in range(13))])
-    other = pd.DataFrame(source.X, columns=["age", *(f"s{k}" for k in range(13))])
-    found = compare(frame, y, source=SourceDomain(other, source.y))
-    assert "1 column has the same name in both domains: age" in found.note
-
-
-def test_a_method_without_its_bridge_is_refused() -> None:
-    X, y, source = paired_problem()
-    with pytest.raises(DataError, match="shared-columns needs shared_columns of the"):
-        compare(X, y, source=source, methods=["shared-columns"])
-
-
 def test_classifiers_of_scikit_learn_are_controls_without_a_source() -> None:
     spreading = "sklearn.semi_supervised:LabelSpreading"
     problem = Planted("none", n_classes=4, n_labelled=6, n_unlabelled=6).draw(0)
@@ -254,16 +228,6 @@ def test_classifiers_of_scikit_learn_are_controls_without_a_source() -> None:
     assert len(controls) == 2
     kinds = found.candidates.set_index("method")["information"]
     assert set(kinds[controls]) == {"no source"}
-
-
-def test_units_are_named_unless_each_domain_is_scaled_by_its_own_rows() -> None:
-    X, y, source = paired_problem()
-    shared = SourceDomain(100 * source.X, source.y, shared_columns=[(0, 0)])
-    with pytest.warns(UnitWarning, match="differ.*spread"):
-        compare(X, y, source=shared, repeats=5)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error", UnitWarning)
-        compare(X, y, source=shared, repeats=5, scale="standardise-each")
 
 
 def test_another_scale_is_named_where_the_target_alone_is_better_with_it() -> None:

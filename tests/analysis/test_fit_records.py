@@ -28,19 +28,6 @@ def test_outcomes_are_read_by_trial_with_what_they_belong_to(tmp_path: Path) -> 
     assert set(records.results["cpu_seconds"]) == {0.5}
 
 
-def test_the_options_that_a_trial_selected_are_read_with_it(tmp_path: Path) -> None:
-    (path,) = write_fit_records(
-        tmp_path, make_plan(tasks=DIGIT_TASKS[:1], methods=("cdspp",), states=())
-    )
-    extra = read_json(path)["extra"]
-    first, *rest = extra["trials"]
-    trials = [first | {"selected": {"alpha": 10}}, *rest]
-    rewrite_record(path.with_suffix(".parquet"), extra={**extra, "trials": trials})
-    selected = read_fit_records([path]).results["selected"]
-    assert selected.iloc[0] == {"alpha": 10}
-    assert selected.iloc[1:].isna().all()
-
-
 def test_what_jobs_have_in_common_is_said_once(tmp_path: Path) -> None:
     paths = write_fit_records(tmp_path, make_plan(tasks=DIGIT_TASKS[:1]))
     assert read_fit_records(paths).common("seed") == 7

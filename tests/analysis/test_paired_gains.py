@@ -109,17 +109,6 @@ def test_the_interval_of_a_mean_is_that_of_the_t_distribution() -> None:
     assert mean_interval([0.9, 1.0, 1.0])[1] == 1.0
 
 
-def test_intervals_hold_the_truth_as_often_as_they_say() -> None:
-    rng = np.random.default_rng(0)
-    draws = 2000
-    held = sum(
-        gain.low <= 0.02 <= gain.high
-        for gain in (gain_of(rng.normal(0.02, 0.05, 5)) for _ in range(draws))
-    )
-    error = math.sqrt(0.95 * 0.05 / draws)
-    assert held / draws == pytest.approx(0.95, abs=3 * error)
-
-
 def test_rows_that_never_tell_rivals_apart_resolve_no_more_than_one_of_them() -> None:
     gain = gain_of([0.0] * 15, resolution=1 / 30)
     assert gain.error == 1 / 30

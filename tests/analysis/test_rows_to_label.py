@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from benchmarks.planted import Planted, PlantedProblem
-from cdspp import SourceDomain, compare
+from cdspp import compare
 from cdspp.analysis.best_bet import SETTLED, TARGET_ONLY
 from cdspp.analysis.comparison import Comparison
 from cdspp.analysis.rows_to_label import SignTest
@@ -112,7 +112,6 @@ def test_a_second_file_is_a_new_batch(
     ("change", "message"),
     [
         ({"X": 1.0}, "drawn.*target"),
-        ({"source": 1.0}, "drawn.*source"),
         ({"scale": "unit"}, "drawn.*source"),
         ({"seed": 1}, "rows.*missing, .*cells.*labels"),
     ],
@@ -123,8 +122,6 @@ def test_other_tables_or_options_are_refused(
     rows = filled(found, {0: 0})
     if "X" in change:
         change = {"X": problem.X + 1e-9}
-    if "source" in change:
-        change = {"source": SourceDomain(problem.source.X + 1.0, problem.source.y)}
     with pytest.raises(DataError, match=message):
         ask(problem, rows, **change)
 

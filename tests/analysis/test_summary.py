@@ -79,12 +79,6 @@ def test_only_methods_with_several_iterations_iterate(tmp_path: Path) -> None:
     assert keys == ["cdspp", "cdspp-pca", *CONTROLS]
 
 
-def test_no_scores_at_all_give_an_empty_summary() -> None:
-    summary = summarise(score_rows(make_plan(tasks=())), make_plan())
-    assert np.isnan(summary.accuracy).all()
-    assert summary.iterative() == []
-
-
 def test_a_summary_knows_the_fits_that_collapsed_and_says_no_of_those_missing() -> None:
     plan = make_plan(trials=3)
     task = plan.tasks[0]
@@ -113,11 +107,3 @@ def test_a_setting_of_some_tasks_can_be_left_out() -> None:
     assert "cdspp, few" not in [row.key for row in whole.rows]
     assert len(whole.by_iteration) == len(summary.by_iteration) - 1
     assert len(whole.collapsed) == len(whole.rows)
-
-
-def test_a_setting_counts_the_trials_that_it_asks_for() -> None:
-    entry = {"id": "short", "methods": ["cdspp"], "options": {"alpha": 2}, "trials": 3}
-    summary = draw_summary(make_plan(settings=[entry]))
-    row = summary.rows[place_of(summary, "cdspp, short")]
-    assert row.n_trials == 3
-    assert np.isfinite(summary.accuracy[-1]).sum(axis=1).tolist() == [3] * 4

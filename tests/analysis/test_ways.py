@@ -227,15 +227,6 @@ def test_nothing_that_ran_is_told_apart_from_nothing_with_a_source() -> None:
     assert statement([found]) == "No method that ran uses a source."
 
 
-def test_lines_of_a_terminal_are_aligned_and_end_in_the_word() -> None:
-    found = opened(paired_map=0.9, procrustes=0.8, cdspp=0.7, target_only=0.65)
-    heading, *lines, last = way_lines(found)
-    assert heading.split() == ["Digits", "accuracy", "gain", "95", "%"]
-    assert [text.split("  ")[-1].strip() for text in lines] == ["▲ helps"] * 2
-    assert len({text.index("▲") for text in lines}) == 1
-    assert last == "  without a source: 65.0 % (target-only)"
-
-
 def test_methods_are_counted_by_word() -> None:
     plan = make_plan(methods=("svm-t", "cdspp", "dama"))
     found = draw_comparisons(plan, source_helps=0.06)

@@ -7,28 +7,12 @@ import pandas as pd
 import pytest
 
 from benchmarks.geometry import (
-    GRID,
     Place,
     bench_geometry,
-    planted_at,
 )
 
 PLACES = (Place(2, 5, 0.0), Place(2, 5, 1.0))
 FEW = ("dama-plus", "cdspp")
-
-
-def test_the_grid_is_labels_by_classes_by_shared_geometry() -> None:
-    assert len(set(GRID)) == 45
-    assert {place.labels for place in GRID} == {1, 2, 3}
-    assert {place.classes for place in GRID} == {2, 3, 5, 20, 65}
-    assert {place.shared for place in GRID} == {0.0, 0.5, 1.0}
-
-
-@pytest.mark.parametrize("shared", [0.0, 0.5, 1.0])
-def test_centres_correlate_as_the_place_says(shared: float) -> None:
-    problem = planted_at(Place(1, 65, shared)).draw(3)
-    centres = problem.centres_target.ravel(), problem.centres_source.ravel()
-    assert np.corrcoef(*centres)[0, 1] == pytest.approx(shared, abs=0.1)
 
 
 @pytest.fixture(scope="module")

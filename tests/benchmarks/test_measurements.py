@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import sys
-from dataclasses import asdict
 from pathlib import Path
 
 import numpy as np
@@ -68,18 +67,6 @@ def test_fits_take_turns_with_those_of_another_version(
     heads, *rows = methods_table(results).splitlines()[1:]
     assert heads.split("MB")[-1] == " before"
     assert {len(line) for line in (heads, *rows) if line} == {95}
-
-
-def test_a_method_that_the_other_version_lacks_has_a_dash(tmp_path: Path) -> None:
-    entry = {"seconds": 2.0, "peak_memory_mb": 3.0, "model_seconds": 1.0}
-    lacks = {"seconds": None, "peak_memory_mb": None}
-    found = {
-        "cdspp": {**entry, "before": {**entry, "seconds": 4.0}},
-        "nn-t": {**entry, "before": lacks},
-    }
-    table = methods_table([{"size": asdict(TINY), "methods": found}])
-    assert table.splitlines()[2].split()[-2:] == ["0.50", "3"]
-    assert table.splitlines()[3].split()[-2:] == ["–", "–"]
 
 
 def test_a_fit_that_takes_too_long_is_given_up() -> None:

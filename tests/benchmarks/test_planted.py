@@ -73,27 +73,6 @@ def test_a_split_labels_other_rows_of_the_same_problem() -> None:
         assert np.bincount(split.y[~split.unlabelled]).tolist() == [2] * 3
 
 
-def test_another_pool_has_other_rows_of_the_same_population() -> None:
-    planted = Planted(n_classes=3, n_latent=2, d_target=6, noise=0.0, spread=0.0)
-    one, other = (planted.draw(0, pool) for pool in (0, 1))
-    # Without spread and noise rows are centres, seen through one view.
-    np.testing.assert_array_equal(one.X, other.X)
-    np.testing.assert_array_equal(one.source.X, other.source.X)
-    one, again, other = (replace(planted, noise=0.1).draw(0, p) for p in (0, 0, 1))
-    np.testing.assert_array_equal(one.X, again.X)
-    assert not np.any(one.X == other.X)
-
-
-def test_unequal_shares_are_those_of_the_source_and_of_unlabelled_rows() -> None:
-    sizes = {"n_classes": 3, "n_source": 14, "n_labelled": 2, "n_unlabelled": 7}
-    problem = Planted(imbalance=4.0, **sizes).draw(0)
-    # Shares fall as 4, 2, 1.
-    assert np.bincount(problem.source.y).tolist() == [24, 12, 6]
-    assert np.bincount(problem.hidden).tolist() == [12, 6, 3]
-    for drawn in (problem, problem.split(1)):
-        assert np.bincount(drawn.y[~drawn.unlabelled]).tolist() == [2, 2, 2]
-
-
 def test_misleading_centres_lie_alike_but_belong_to_other_classes() -> None:
     for seed in range(20):
         problem = Planted("misleading", n_classes=2 + seed % 4).draw(seed)
@@ -104,13 +83,6 @@ def test_misleading_centres_lie_alike_but_belong_to_other_classes() -> None:
         assert not same.diagonal().any()
 
 
-def test_centres_of_geometry_none_are_independent() -> None:
-    problem = replace(MANY, geometry="none").draw(0)
-    found = correlation(problem.centres_source, problem.centres_target)
-    assert abs(found) < 4 / problem.centres_source.size**0.5
-    assert np.std(problem.centres_source) == pytest.approx(1, abs=0.05)
-
-
 @pytest.mark.parametrize("shared", [0.0, 0.5, 1.0])
 @pytest.mark.parametrize("geometry", ["shared", "means"])
 def test_shared_is_the_correlation_of_centres(geometry: str, shared: float) -> None:
@@ -118,16 +90,6 @@ def test_shared_is_the_correlation_of_centres(geometry: str, shared: float) -> N
     source, target = problem.centres_source, problem.centres_target
     assert correlation(source, target) == pytest.approx(shared, abs=0.04)
     assert np.std(source) == pytest.approx(1, abs=0.05)
-
-
-@pytest.mark.parametrize("n_latent", [1, 5])
-def test_axes_are_long_and_short_and_as_long_on_average(n_latent: int) -> None:
-    problem = Planted("none", n_latent=n_latent).draw(0)
-    for axes in (problem.axes_source, problem.axes_target):
-        lengths = np.linalg.svd(axes)[1]
-        assert np.mean(lengths**2) == pytest.approx(1)
-        if n_latent > 1:
-            assert lengths[0] / lengths[-1] == pytest.approx(8)
 
 
 def test_rows_lie_around_their_centres_as_the_formula_says() -> None:

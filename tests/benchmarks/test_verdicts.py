@@ -13,11 +13,8 @@ from benchmarks import verdicts
 from benchmarks.__main__ import main
 from benchmarks.populations import judge_population
 from benchmarks.verdict_cases import (
-    CORRECT_SHARE,
     SCENARIOS,
-    Scenario,
     judge_scores,
-    simulate,
 )
 from benchmarks.verdicts import (
     INTERVALS,
@@ -29,8 +26,6 @@ from benchmarks.verdicts import (
     verdicts_table,
 )
 from cdspp.analysis.verdicts import DEPENDS, EQUAL, HELPS, HURTS, UNDECIDED
-from cdspp.core.names import ALONE, REAL
-from cdspp.stages.source_states import STATES
 
 TIES = "rare rows"
 
@@ -44,35 +39,6 @@ def case(
     intervals = dict.fromkeys(INTERVALS, of_all)
     certain = true if certain is None else certain
     return {"verdict": word, "true": true, "certain": certain, "intervals": intervals}
-
-
-@pytest.mark.slow
-def test_simulated_rows_gain_what_they_are_to_gain() -> None:
-    found = simulate(Scenario(0.05, 0.1), (800, 10), np.random.default_rng(0))
-    assert found.shape == (800, len(STATES), 10, 150)
-    assert set(np.unique(found)) == {0.0, 1.0}
-    means = dict(zip(STATES, found.mean(axis=(0, 2, 3)), strict=True))
-    # A task's accuracy has a standard deviation of about 0.03.
-    assert means[REAL] == pytest.approx(CORRECT_SHARE, abs=0.004)
-    for name in set(STATES) - {REAL}:
-        lost = 0.05 if name == ALONE else 0.1
-        assert means[REAL] - means[name] == pytest.approx(lost, abs=0.002)
-
-
-def test_one_trial_in_twenty_fails_and_the_mean_stays() -> None:
-    scenario = Scenario(0.0, 0.0, 400, correlation=1.0, row_variance=0.0, loss=0.2)
-    found = simulate(scenario, (300, 10), np.random.default_rng(0))
-    gains = (found[:, 0] - found[:, 1]).mean(axis=2).ravel()
-    assert gains.mean() == pytest.approx(0.0, abs=0.003)
-    assert np.mean(gains < -0.1) == pytest.approx(0.05, abs=0.015)
-    assert gains[gains > -0.1].mean() == pytest.approx(0.01, abs=0.001)
-
-
-def test_rows_that_differ_in_all_trials_are_the_same_rows() -> None:
-    rare = next(s for name, s in SCENARIOS.items() if TIES in name)
-    found = simulate(rare, (100, 5), np.random.default_rng(0))
-    assert np.all(found == found[:, :, :1])
-    assert (found[:, 0] - found[:, 1]).mean() == pytest.approx(0.01, abs=0.003)
 
 
 @pytest.mark.slow

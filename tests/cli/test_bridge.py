@@ -236,20 +236,6 @@ def test_compare_proposes_a_bridge_and_takes_none_in_silence(capsys: Any) -> Non
     assert "differ in spread" not in output
 
 
-@pytest.mark.usefixtures("similar")
-def test_a_fit_proposes_what_its_method_can_use(capsys: Any) -> None:
-    def fit(method: str, *more: str) -> list[str]:
-        how = ["--method", method, *more, "--output", "o.csv", "--force"]
-        assert main(["fit", *FILES, "--scale", "standardise", *how]) == 0
-        return suggestions(capsys.readouterr().out)
-
-    assert not fit("cdspp")
-    assert ["--shared" in line for line in fit("cdspp-bridge")] == [True, False]
-    assert ["--shared" in line for line in fit("shared-columns")] == [True]
-    none = ["--shared", "none"]
-    assert ["--paired" in line for line in fit("cdspp-bridge", *none)] == [True]
-
-
 @pytest.mark.usefixtures("units")
 def test_an_answer_of_no_use_is_an_error_where_that_is_asked_for(capsys: Any) -> None:
     how = [*FILES, "--scale", "standardise", "--strict"]

@@ -127,24 +127,6 @@ def test_labels_of_rows_settle_the_bet_and_join_the_fit(
     assert "rows.csv: 'cat' is not a class of the tables" in capsys.readouterr().err
 
 
-def test_files_are_read_as_fit_reads_them(
-    files: list[str], tmp_path: Path, capsys: Any
-) -> None:
-    for name in ("source", "target"):
-        path = tmp_path / f"{name}.csv"
-        table = pd.read_csv(path, dtype=str, keep_default_na=False)
-        table = table.rename(columns={"label": "kind"}).assign(note="text")
-        table.loc[0, "0"] = ""
-        table.to_csv(path, index=False, sep=";")
-    common = ["--method", "cdspp", "--repeats", "5", "--label", "kind"]
-    assert main([*files, *common, "--drop", "note"]) == 2
-    assert "--impute" in capsys.readouterr().err
-    assert main([*files, *common, "--drop", "note", "--impute"]) == 0
-    output = capsys.readouterr().out
-    assert "1 number imputed" in output
-    assert "4 in common" in output
-
-
 def test_the_table_and_the_sentence_need_no_optional_package(
     files: list[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: Any
 ) -> None:

@@ -13,16 +13,13 @@ import numpy as np
 import pandas as pd
 import pytest
 from support.downloads import put
-from support.toy_problem import toy_problem
+from support.own_tables import NAMES, PROBLEM, write_problem
 
 from cdspp import CDSPP, SourceDomain
 from cdspp.__main__ import main
 from cdspp.core.scaling import fit_scaling
 from cdspp.datasets.table_rows import read_domain
 from cdspp.methods import make
-
-NAMES = np.array(["ant", "bee", "cat", "dog"])
-PROBLEM = toy_problem(spread=0.3)
 
 
 def write_csv(path: Path, X: np.ndarray, **columns: Any) -> Path:
@@ -37,16 +34,12 @@ def write_csv(path: Path, X: np.ndarray, **columns: Any) -> Path:
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     """Return a folder with the problem as CSV and as NPZ."""
-    source, names = PROBLEM.source, NAMES[PROBLEM.truth]
-    labels = np.where(PROBLEM.unlabelled, "", names)
-    ids = np.array([f"t{k}" for k in range(len(labels))])
-    write_csv(tmp_path / "source.csv", source.X, label=NAMES[source.y])
-    write_csv(tmp_path / "target.csv", PROBLEM.X, label=labels, id=ids)
-    write_csv(tmp_path / "new.csv", PROBLEM.X[::2])
+    source = PROBLEM.source
     np.savez(tmp_path / "source.npz", X=source.X, y=NAMES[source.y])
-    y = np.where(PROBLEM.unlabelled, "-1", names)
+    y = np.where(PROBLEM.unlabelled, "-1", NAMES[PROBLEM.truth])
+    ids = np.array([f"t{k}" for k in range(len(y))])
     np.savez(tmp_path / "target.npz", X=PROBLEM.X, y=y, ids=ids)
-    return tmp_path
+    return write_problem(tmp_path)
 
 
 def run(command: str, *more: str, **files: Path) -> int:

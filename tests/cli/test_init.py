@@ -106,15 +106,6 @@ def test_problems_of_a_folder_are_one_error(away: Path, capsys: Any) -> None:
     assert not Path("notes.yaml").exists()
 
 
-def test_only_the_target_needs_two_samples_of_a_class(away: Path, capsys: Any) -> None:
-    write_files(away / "notes", ".txt", {"en": 5, "us": 1})
-    arguments = ["init", "notes", "--folder", "notes"]
-    assert main(arguments) == 2
-    assert "leave no test sample in domain us, class a (1)" in capsys.readouterr().err
-    assert main([*arguments, "--source", "us"]) == 0
-    assert "Source: us, target: en" in capsys.readouterr().out
-
-
 @pytest.mark.parametrize(
     ("sizes", "classes", "said"),
     [
@@ -170,13 +161,6 @@ def test_classes_that_look_alike_are_named_by_init_and_by_plan(
     write_table(Path("lab.csv"), LAB | {"label": "AbAb"})
     assert main(["plan", "mine.yaml"]) == 2
     assert "letters: 'A' (lab), 'a' (field). Spell them" in capsys.readouterr().err
-
-
-@pytest.mark.parametrize("table", ["", "=lab.csv", "lab="])
-def test_a_table_needs_a_file_and_may_name_its_domain(table: str, capsys: Any) -> None:
-    with pytest.raises(SystemExit):
-        main(["init", "mine", "--table", table])
-    assert f"expected DOMAIN=FILE or FILE, got {table!r}" in capsys.readouterr().err
 
 
 def test_a_table_is_called_as_its_file_is(away: Path) -> None:
@@ -276,25 +260,6 @@ def test_tables_without_a_column_in_common_get_no_bridge(away: Path) -> None:
         assert "add" not in yaml.safe_load(text)
 
 
-@pytest.mark.parametrize(
-    ("labels", "said"),
-    [
-        ("cdcd", "no class in common: lab has the classes c, d, field the classes"),
-        ([""] * 4, "lab.csv: no row has a label; the column 'label' has none"),
-    ],
-)
-def test_tables_that_a_study_cannot_use_are_refused_as_by_plan(
-    labels: Sequence[str], said: str, away: Path, capsys: Any
-) -> None:
-    write_table(Path("lab.csv"), LAB | {"label": labels})
-    write_table(Path("field.csv"), FIELD)
-    assert main(["init", "mini", "--table", "lab.csv", "--table", "field.csv"]) == 2
-    error = capsys.readouterr().err
-    assert "mini.yaml was not written: " in error
-    assert said in error
-    assert not Path("mini.yaml").exists()
-
-
 def test_what_yaml_would_misread_is_quoted(away: Path) -> None:
     sizes = {"1": {"a": 9, "b": 9}, "2": {"a": 9, "b": 9}}
     path = 'my "photos", {all}: of #1'
@@ -306,25 +271,6 @@ def test_what_yaml_would_misread_is_quoted(away: Path) -> None:
     assert benchmark["tasks"] == ["1_2"]
     assert (benchmark["id"], benchmark["dataset"]) == ("on", "on")
     assert written["views"][0]["options"]["codebook_domain"] == "1"
-
-
-@pytest.mark.parametrize(
-    ("source", "target", "labels"),
-    [
-        ([50, 8], [40, 30], (20, 3)),
-        ([15, 8], [5, 30], (15, 2)),
-        ([1, 2], [2, 2], (2, 1)),
-    ],
-)
-def test_label_counts_fit_the_classes(
-    source: list[int], target: list[int], labels: tuple[int, int]
-) -> None:
-    sizes = {
-        "s": dict(zip("ab", source, strict=True)),
-        "t": dict(zip("ab", target, strict=True)),
-    }
-    result = StudyData("images", sizes, {}, ())
-    assert tuple(result.labels().values()) == labels
 
 
 def test_source_and_target_are_those_that_are_asked_for(

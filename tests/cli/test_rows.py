@@ -4,30 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from cdspp.cli.main import main
-from cdspp.cli.rows import scale_domains, scaled, write_predictions
-from cdspp.core.errors import DataError
-from cdspp.core.scaling import fit_scaling
-from cdspp.datasets.table_rows import DomainRows
-
-FULL = np.random.default_rng(0).normal(3.0, 2.0, (70, 60))
-
-
-def rows(X: np.ndarray) -> DomainRows:
-    """Return rows as if read from a file."""
-    ids = [str(k) for k in range(len(X))]
-    return DomainRows("f.csv", X, ids, ["c"] * len(X))
-
-
-def test_what_cannot_be_scaled_is_named_with_its_file() -> None:
-    with pytest.raises(DataError, match="f.csv: scale: pca: .*rows are equal"):
-        scale_domains("pca", rows(np.ones((4, 3))), None, {})
-    learnt = fit_scaling("unit", FULL)
-    with pytest.raises(DataError, match="f.csv: X has 59 features, expected 60"):
-        scaled(rows(FULL[:, 1:]), learnt)
+from cdspp.cli.rows import write_predictions
 
 
 def test_predictions_are_written_as_csv_with_quotes_where_needed(

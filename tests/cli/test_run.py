@@ -218,10 +218,6 @@ def test_snakemakes_own_events_give_counts_failures_and_what_is_left(
     assert snakemake()[0].startswith("3 of 3 jobs, ")
     assert snakemake()[0].startswith("Nothing to be done. ")
     assert snakemake("--list-rules")[0] == "all\nquick\n"
-    Path("Snakefile").write_text("rule all:\n    input: 'missing'\n")
-    _, err = snakemake()
-    assert "  MissingInputException in rule all" in err
-    assert "missing\n" in err
 
 
 def test_modules_of_the_working_folder_stand_in_for_none_of_a_run_or_its_jobs(

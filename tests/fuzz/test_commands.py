@@ -59,7 +59,7 @@ def words_of(rng: random.Random) -> list[str]:
     return words
 
 
-@attacks(150, 4000)
+@attacks(80, 4000)
 def test_an_odd_call_is_answered_or_refused_in_one_line(
     seeds: range, folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any
 ) -> None:

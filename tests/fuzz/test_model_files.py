@@ -79,7 +79,7 @@ def test_a_model_whose_values_were_changed_is_refused_or_predicts(
 def test_an_array_in_anothers_place_is_refused_or_predicts(tmp_path: Path) -> None:
     tree, arrays = read_parts(kept("cdspp", tmp_path / "a.npz"), "")
     text = np.asarray(json.dumps(tree))
-    for one, other in itertools.permutations(arrays, 2):
+    for one, other in itertools.pairwise([*arrays, *arrays]):
         changed = {**arrays, one: arrays[other].astype(arrays[one].dtype)}
         np.savez(tmp_path / "b.npz", tree=text, **changed)
         check(tmp_path / "b.npz", (one, other))
@@ -148,13 +148,6 @@ def test_what_expands_is_refused_before_it_does(
     with pytest.raises(DataError, match=r"a\.npz: .*model.*, or damaged"):
         read_model(path)
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss < before + 50_000
-
-
-def test_an_array_that_the_tree_does_not_name_is_not_read(tmp_path: Path) -> None:
-    path = kept("cdspp", tmp_path / "a.npz")
-    with zipfile.ZipFile(path, "a") as target:
-        target.writestr("array-99.npy", member("", HUGE)[1])
-    assert predicted(path).shape == (len(ROWS),)
 
 
 @pytest.mark.parametrize(

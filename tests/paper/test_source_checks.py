@@ -55,21 +55,6 @@ def test_a_source_that_hurts_or_makes_no_difference_contradicts_transfer(
     assert numbers.endswith(" 5 trials.")
 
 
-def test_what_the_trials_leave_undecided_does_not_settle_transfer() -> None:
-    rows = {"cdspp": FLAT + 0.8, "target-only": 0.8 + SHAKY}
-    verdict, numbers = TRANSFER(evidence(rows))
-    assert verdict == UNDECIDED
-    assert "undecided" in numbers
-
-
-def test_transfer_is_a_matter_of_the_average() -> None:
-    better = [list(FLAT + 0.9), list(FLAT + 0.8)]
-    known = evidence({"cdspp": better, "target-only": 0.8})
-    verdict, numbers = TRANSFER(known)
-    assert verdict == SUPPORTED
-    assert "helps on 1, equal on 1" in numbers
-
-
 def test_transfer_is_a_claim_of_cdspp_whatever_the_reference_of_a_study() -> None:
     known = evidence(methods(ALONE, cdspp=0.05, dama=-0.05))
     rows = known.comparisons
@@ -97,13 +82,6 @@ def test_class_noise_is_confirmed_where_most_methods_do_as_well_with_it() -> Non
         "On 5 trials, of 3 methods, better with the real source: 0; equal: 1; better "
         "with class noise: 1."
     )
-
-
-def test_where_half_of_the_methods_are_undecided_class_noise_is_not_settled() -> None:
-    rows = methods(NOISE, dama=SHAKY, cdspp=0.0)
-    verdict, numbers = NOISE_DOES(evidence(rows))
-    assert verdict == UNDECIDED
-    assert "; equal: 1;" in numbers
 
 
 # Three points with an error of one: p = 0.02 alone, 0.08 among four.
@@ -237,8 +215,3 @@ def test_collapsed_methods_and_short_ones_gain_nothing_with_noise() -> None:
     assert numbers.endswith("significantly better: 0 of 1; collapsed: DAMA.")
     alone = OVER_NONE(evidence(in_states(pa=(short, 0.7))))
     assert (alone.verdict, "PA +20.0" in alone.numbers) == (TOO_FEW, True)
-
-
-def test_without_the_state_nothing_can_be_gained_with_it() -> None:
-    with pytest.raises(NotTestable, match="state class-noise to compare with none"):
-        OVER_NONE(evidence(methods(ALONE, dama=0.1)))

@@ -11,17 +11,12 @@ from xml.etree import ElementTree
 
 import pytest
 from support.page_reader import read_page, texts
-from support.report_data import make_plan, write_showcase
+from support.report_data import make_plan
 from support.score_data import curve_entry
 from support.written_study import WrittenStudy
 
 from cdspp.core.wording import escape_invisible
 from cdspp.methods import method_class
-from cdspp.report.figures.samples import (
-    count_confusions,
-    draw_confusion,
-    draw_subspace,
-)
 from cdspp.report.figures.style import canvas, figure_name, plain_text
 from cdspp.report.page.page import write_report
 from cdspp.report.tables.table import (
@@ -50,7 +45,6 @@ ODD = {
     "日本": "日本",
     "x" * 300: "x" * 16 + "…" + "x" * 15,
 }
-SUBSPACE_CLASSES = list(ODD)[:10]  # of more, there is no legend
 TITLE = "$\\frac{$ 50 % of_it\n<i>|`*"
 SHOWN = r"$\frac{$ 50 % of_it\n<i>|`*"
 TASKS = (r"$\frac{$_50%", "a$b_日本")
@@ -98,25 +92,6 @@ def test_a_subscript_without_letters_is_no_subscript() -> None:
     assert figure_name("SVM_t") == r"SVM$_\mathrm{t}$"
     assert figure_name("SVM_") == "SVM_"
     assert figure_name("SVM__t") == "SVM__t"
-
-
-def test_the_matrix_of_confusions_names_any_class(tmp_path: Path) -> None:
-    paths = write_showcase(tmp_path, classes=sorted(ODD), each=6)
-    outputs = [tmp_path / "f.svg", tmp_path / "f.png"]
-    plan = replace(make_plan(), showcase=TASKS[0])
-    counts = count_confusions(paths["fits"], paths["target_labels"])
-    draw_confusion(counts, plan, outputs)
-    found = shown(outputs[0])
-    assert all(found.count(text) == 2 for text in ODD.values())
-    assert r"CDSPP, $\frac{$ → 50%" in [text.replace("\xa0", " ") for text in found]
-
-
-def test_the_legend_of_the_subspace_names_any_class(tmp_path: Path) -> None:
-    paths = write_showcase(tmp_path, classes=SUBSPACE_CLASSES, each=6)
-    del paths["fits"]
-    outputs = [tmp_path / "f.svg", tmp_path / "f.png"]
-    draw_subspace(**paths, outputs=outputs)
-    assert {ODD[name] for name in SUBSPACE_CLASSES} <= set(shown(outputs[0]))
 
 
 def test_a_figure_of_many_tasks_holds_odd_names(tmp_path: Path) -> None:

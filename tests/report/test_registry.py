@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from inspect import signature
 from pathlib import Path
 
@@ -37,21 +36,6 @@ def test_figures_are_those_for_which_the_plan_has_what_they_need() -> None:
     assert both[3:5] == ["labels", "sensitivity"]
     assert "sensitivity" not in of_digits("figure", curve_plan(curve_entry()))
     assert "labels" not in of_digits("figure", curve_plan(alpha))
-
-
-def test_there_is_a_table_a_curve_and_one_for_all_benchmarks_only_once() -> None:
-    alpha = curve_entry("alpha", parameter="alpha", methods=["cdspp"])
-    plans = [curve_plan(curve_entry(), alpha), make_plan(benchmark="docs")]
-    names = names_of_kind("table", plans)
-    assert len(names) == len(set(names))
-    curves = [name for name in names if name.startswith("curve-")]
-    assert curves == ["curve-labels_digits", "curve-alpha_digits"]
-    assert [n for n in names if "accuracy_" in n and n[0] == "a"] == [
-        "accuracy_digits",
-        "accuracy_docs",
-    ]
-    assert names.count("overview") == names.count("source-help") == 1
-    assert {"source-help_digits", "source-help_docs"} <= set(names)
 
 
 def test_what_is_printed_is_shown_by_studies_that_have_it_alone() -> None:
@@ -102,24 +86,6 @@ def test_one_job_makes_the_items_of_a_function_by_benchmark() -> None:
 def test_the_tables_of_data_need_no_more_than_data() -> None:
     found = [job.name for job in item_jobs([make_plan()]) if job.of_data]
     assert found == ["contents_digits"]
-
-
-def test_every_caption_of_a_figure_has_trials_and_labels() -> None:
-    labels = {"source": 20, "target": 3}
-    alpha = curve_entry("alpha", parameter="alpha", methods=["cdspp"], trials=5)
-    plan = replace(curve_plan(curve_entry(), alpha, trials=10), labels=labels)
-    figures = {
-        name: text
-        for job in item_jobs([plan])
-        if job.kind == "figure"
-        for name, text in job.captions.items()
-    }
-    assert len(figures) == 9
-    said = "Digits: 10 trials, 20 source and 3 target labels per class."
-    assert [name for name, text in figures.items() if said not in text] == []
-    curves = {name for name, text in figures.items() if "over 3 to 5 trials" in text}
-    assert curves == {"labels_digits", "sensitivity_digits"}
-    assert not any("{" in text for job in item_jobs([plan]) for text in job.captions)
 
 
 def test_the_documentation_states_the_rule_of_the_page(repository: Path) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -33,7 +32,6 @@ from cdspp.report.figures.benchmark import (
 )
 from cdspp.report.figures.samples import (
     count_confusions,
-    draw_confusion,
     draw_subspace,
 )
 from cdspp.report.figures.samples import write_showcase as write_showcase_figures
@@ -45,20 +43,6 @@ from cdspp.report.figures.style import (
     task_text,
 )
 from cdspp.stages.formats import FIT_COLUMNS, read_rows, write_rows
-from cdspp.study.plan import BenchmarkPlan
-
-
-@pytest.fixture
-def draw(tmp_path: Path) -> Callable[..., str]:
-    """Return a function that draws one kind of figure and reads its SVG."""
-
-    def make(kind: Any, plan: BenchmarkPlan, **options: Any) -> str:
-        summary = draw_summary(plan, **options)
-        output = tmp_path / f"{kind.__name__}.svg"
-        kind(summary, [output])
-        return output.read_text(encoding="utf-8")
-
-    return make
 
 
 def test_every_method_and_control_has_a_style_and_supervised_ones_are_hollow() -> None:
@@ -97,17 +81,6 @@ def test_bars_and_bands_are_of_three_trials_at_least(trials: int, drawn: bool) -
     [band] = axes.collections
     edges = np.concatenate([path.vertices for path in band.get_paths()] or [[]])
     assert bool(edges.size) == drawn
-
-
-def test_iterations_have_a_panel_a_task_and_no_line_for_what_does_not_iterate(
-    draw: Callable[..., str],
-) -> None:
-    svg = draw(draw_iterations, make_plan())
-    assert len(re.findall(r'<g id="axes_\d+">', svg)) == len(DIGIT_TASKS)
-    shown = texts(svg)
-    assert "CDSPP" in shown
-    assert not any("sup" in text for text in shown)
-    assert not set(make_plan().states) & set(shown), "other source states are no lines"
 
 
 @pytest.mark.parametrize("reference", ["cdspp", None])
@@ -175,21 +148,6 @@ def test_a_subspace_that_is_none_is_named(
     damage(given["subspace"])
     with pytest.raises(DataError, match=rf"projections\.npz: .*{told}"):
         draw_subspace(**given, outputs=[tmp_path / "subspace.svg"])
-
-
-@pytest.mark.parametrize(("n_classes", "counted"), [(4, True), (25, False)])
-def test_counts_are_written_only_where_there_is_room(
-    tmp_path: Path, n_classes: int, counted: bool
-) -> None:
-    classes = [f"class{i}" for i in range(n_classes)]
-    paths = write_showcase(tmp_path, classes=classes, each=13, steps=1)
-    output = tmp_path / "confusion.svg"
-    counts = count_confusions(paths["fits"], paths["target_labels"])
-    draw_confusion(counts, make_plan(), [output])
-    shown = texts(output.read_text())
-    assert {"CDSPP, print → sketch", "class3", "true class"} <= set(shown)
-    diagonal = {str(n) for n in np.diag(counts)} - {"0", "20"}
-    assert bool(diagonal & set(shown)) == counted
 
 
 @pytest.fixture

@@ -53,11 +53,3 @@ def test_lines_across_are_of_the_main_setting_and_say_what_they_use(
         ),
         *("shared columns+", "paired map+"),
     }
-
-
-def test_without_a_curve_of_labels_its_panel_is_empty(
-    watch: Callable[..., list[Figure]], tmp_path: Path
-) -> None:
-    left, right = drawn(watch, tmp_path, PAIRS).axes
-    assert left.lines
-    assert not right.axison

@@ -117,16 +117,6 @@ def test_a_ring_stands_where_fits_have_collapsed(draw: Draw) -> None:
     assert set(names(fallen)) - set(names(sound)) == {"collapsed or diverged"}
 
 
-def test_the_legend_is_in_the_order_of_the_last_lines(draw: Draw) -> None:
-    figure = draw("labels", curve_entry(values=(1, 5, 9)))
-    assert names(figure) == ["CDSPP", r"SVM$_\mathrm{t}$"]
-
-
-def test_every_panel_of_labelled_samples_has_an_equal_window(draw: Draw) -> None:
-    shown = panels(draw("labels", curve_entry()))
-    assert len({round(float(np.ptp(axes.get_ylim())), 6) for axes in shown}) == 1
-
-
 def test_sensitivity_has_a_panel_a_parameter_on_one_scale(draw: Draw) -> None:
     curves = [
         curve_entry("alpha", parameter="alpha", values=(0.1, 3, 100)),
@@ -151,23 +141,6 @@ def test_tasks_are_thin_their_average_thick_and_the_main_run_marked(
     assert panels(figure)[0].lines[0].get_xdata() == [5, 5]
     expected = ["CDSPP, average", "amazon → caltech", "amazon → dslr", "main run"]
     assert names(figure) == expected
-
-
-def test_of_many_tasks_the_single_ones_have_one_entry(draw: Draw) -> None:
-    tasks = tuple(f"a_b{i}" for i in range(6))
-    curve = curve_entry("rounds", parameter="max_iter")
-    assert names(draw("sensitivity", curve, tasks=tasks))[-1] == "single tasks"
-
-
-def test_a_scale_spans_ten_points_at_least(draw: Draw) -> None:
-    low, high = panels(draw("sensitivity", ITERATIONS | {"tasks": 1}))[0].get_ylim()
-    assert high - low >= 10
-
-
-def test_ticks_too_close_to_others_are_left_out(draw: Draw) -> None:
-    curve = ITERATIONS | {"values": (2, 4, 5, 6, 20)}
-    ticks = panels(draw("sensitivity", curve))[0].get_xticks()
-    assert ticks.tolist() == [2, 5, 20]
 
 
 @pytest.mark.parametrize("n_tasks", [1, 5])

@@ -10,7 +10,6 @@ from report.figures.colours import nearest
 from support.report_data import CONTROLS
 
 from cdspp.core.yaml_files import read_yaml
-from cdspp.methods import available
 from cdspp.report.figures.style import STYLES, class_colours
 
 ROOT = Path(__file__).parents[3]
@@ -48,13 +47,6 @@ def test_who_shares_a_panel_differs_in_colour_and_marker(keys: tuple[str, ...]) 
         if (distance := nearest(one.colour, other.colour)) < FAR:
             near[pair] = round(distance, 1)
     assert not near
-
-
-def test_the_curves_of_studies_are_among_the_panels() -> None:
-    found = panels()
-    assert "cdspp-bridge" in found["bridges: pairs"]
-    assert len(found) > 10
-    assert {*ITERATE} <= {*available()}
 
 
 def test_classes_differ_in_colour() -> None:

@@ -66,13 +66,6 @@ def test_a_headline_without_tables_says_what_to_do(tmp_path: Path) -> None:
         headline(tmp_path)
 
 
-def test_predictions_of_rows_without_a_label_are_pointed_at(copied: Path) -> None:
-    assert "Predictions" not in headline(copied)
-    (copied / "predictions" / "digits").mkdir(parents=True)
-    told = f"Digits: Predictions of rows without a label: {copied}/predictions/digits"
-    assert f"\n{told}\n" in headline(copied)
-
-
 def test_fits_that_failed_are_counted_before_the_report_is_named(
     tmp_path: Path,
 ) -> None:

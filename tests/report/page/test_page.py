@@ -12,17 +12,14 @@ from io import BytesIO
 from pathlib import Path
 
 import pandas as pd
-import pytest
 from support.page_reader import read_page
 from support.report_data import draw_comparisons, make_plan
 from support.written_study import write_page
 
 from cdspp.analysis.answers import without_source
-from cdspp.analysis.ways import Way
 from cdspp.core.files import read_json
 from cdspp.core.provenance import file_digest
-from cdspp.report.page import page as page_module
-from cdspp.report.registry import RULE, Fold, Item, Part, page_parts
+from cdspp.report.registry import RULE
 from cdspp.report.tables.source_help import build_matrix_table
 from cdspp.study.plan import BenchmarkPlan
 
@@ -59,20 +56,6 @@ def test_the_page_asks_answers_and_then_shows(page: Path) -> None:
         'id="rerun"',
     )
     assert len(reader.ids) == len(set(reader.ids))
-
-
-def test_a_section_and_a_fold_with_headings_of_their_own_are_shown(
-    make_page: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    item = Item("table", "overview", fold=Fold("A table of mine"))
-    own = Part("mine", "A section of mine", "Details", (item,), "Of {reference}.")
-    monkeypatch.setattr(
-        page_module.registry, "page_parts", lambda: (*page_parts(), own)
-    )
-    text, _ = read_page(make_page())
-    section = text[text.index('<section id="mine">') :]
-    shown = "A section of mine", "Of CDSPP.", "A table of mine", "SVM"
-    assert in_order(section, *shown)
 
 
 def section_of(text: str, anchor: str) -> str:
@@ -175,18 +158,6 @@ def test_a_collapsed_method_has_no_share_of_its_gain_without_a_source() -> None:
         table = build_matrix_table([found], [plan])
         shown = {line.cells[0].text: line.cells[-3].text != "–" for line in table.lines}
         assert {name for name, known in shown.items() if known} == named
-
-
-@pytest.mark.parametrize("span", [0.0, 0.004, 0.5, 1.7, 9.0])
-def test_the_axis_has_zero_and_ticks_for_every_span(span: float) -> None:
-    line = Way("t", "m", 0.5, span / 2, -span / 2, span, "open", "")
-    axis = page_module.Axis.of([line])
-    assert 0 in axis.ticks
-    assert 2 <= len(axis.ticks) <= 15
-    places = [axis.place(tick / 100) for tick in axis.ticks]
-    assert places == sorted(places)
-    assert 0 <= places[0] <= places[-1] <= 100
-    assert axis.end(line) == axis.place(span)
 
 
 def text_of(folder: Path, *plans: BenchmarkPlan) -> str:

@@ -28,7 +28,7 @@ from cdspp.report.tables.table import (
     to_latex,
     to_markdown,
 )
-from cdspp.study.plan import CHOOSING, BenchmarkPlan, Row
+from cdspp.study.plan import CHOOSING, BenchmarkPlan
 
 TASK = DIGIT_TASKS[0]
 
@@ -233,15 +233,6 @@ def test_csv_is_tidy_and_exact() -> None:
     assert (row.kind, row.trials) == ("controls", 10)
 
 
-def test_latex_has_rules_between_blocks_subscripts_and_balanced_braces() -> None:
-    text = to_latex(accuracy_table(make_plan(), source_helps=0.2))
-    assert text.count(r"\midrule") == 3
-    assert r"SVM\textsubscript{t}*" in text
-    assert r"print $\rightarrow$ sketch" in text
-    assert re.search(r"CDSPP & \\textbf\{\d\d\.\d \(\d\.\d\)\}", text)
-    assert r"\begin{tabular}{lrrrrr}" in text
-
-
 def test_iterations_are_rows_of_the_methods_that_iterate() -> None:
     summary = draw_summary(make_plan())
     table = table_of(summary, "iterations")
@@ -270,16 +261,3 @@ def test_the_overview_has_a_row_for_every_method_of_any_benchmark() -> None:
     found = {line.cells[0].text: line.cells[1].text for line in table.lines}
     assert found["CDSPP"] == found["CDSPP, noise"] == "–"
     assert found["SVM_t*"] != "–"
-
-
-def test_the_overview_has_other_settings_that_every_benchmark_has() -> None:
-    plans = [make_plan(), make_plan(benchmark="docs", tasks=["docs_code"])]
-    own = Row("cdspp, own", "CDSPP, own", "own", "cdspp", 3, kind="variant")
-    common = replace(own, key="cdspp, more", display_name="CDSPP, more", setting="more")
-    summaries = [
-        draw_summary(replace(plan, rows=(*plan.rows, *more)))
-        for plan, more in zip(plans, [(own, common), (common,)], strict=True)
-    ]
-    names = [line.cells[0].text for line in build_overview(summaries).lines]
-    assert "CDSPP, more" in names
-    assert "CDSPP, own" not in names

@@ -92,17 +92,6 @@ def test_whose_features_come_from_random_weights_is_a_sentence(
     assert untrained_text(path) == (said if told else "")
 
 
-def test_a_class_without_a_labelled_sample_in_a_trial_counts_as_none(
-    folder: Path,
-) -> None:
-    rows = [(1, "web-cup-0", "source", "cup"), (2, "web-pen-0", "source", "pen")]
-    write_block(folder / "splits", "source", "web", "1-1", rows)
-    (folder / "splits/source/web/2-2.parquet").unlink()
-    source, _ = count_contents(PLAN, **files(folder)).itertuples()
-    assert source.fewest_labelled_per_class == 0
-    assert source.most_labelled_per_class == 1
-
-
 def test_each_role_is_described_by_its_own_view(folder: Path) -> None:
     write_domain(folder, "web", "net", each=4, width=11)
     plan = replace(PLAN, tasks=("web_web", "web_shop"))

@@ -107,15 +107,6 @@ def test_a_csv_file_writes_true_and_false_as_other_programs_read_them() -> None:
     assert to_csv(replace(TABLE, data=data)) == "row,collapsed\na,true\nb,false\n"
 
 
-def test_a_line_without_a_name_has_no_heading_of_its_own() -> None:
-    first, second = (Cell("a"), Cell("1")), (Cell(""), Cell("2"))
-    html = to_html(
-        replace(TABLE, columns=("b", "c"), lines=(Line(first), Line(second)))
-    )
-    assert '<th scope="row">a</th><td>1</td>' in html
-    assert "<td></td><td>2</td>" in html
-
-
 def test_a_subscript_keeps_the_blank_behind_it() -> None:
     named = replace(TABLE, lines=(Line((Cell("CDLS_sup (late)", name=True),)),))
     assert r"CDLS\textsubscript{sup} (late)" in to_latex(named)
