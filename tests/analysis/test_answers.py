@@ -10,15 +10,8 @@ import pytest
 from support.report_data import make_plan
 from support.score_data import Cells, TrialSets, as_frame
 
-from cdspp.analysis.answers import (
-    reference_answer,
-    tally,
-    verdict_of,
-)
-from cdspp.analysis.source_help import (
-    by_task,
-    compare_with_rivals,
-)
+from cdspp.analysis.answers import reference_answer, tally, verdict_of
+from cdspp.analysis.source_help import by_task, compare_with_rivals
 from cdspp.analysis.verdicts import joint_verdict
 
 Gains = dict[str, Any]

@@ -8,11 +8,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from cdspp.analysis.verdicts import (
-    gain_of,
-    mean_interval,
-    paired_gain,
-)
+from cdspp.analysis.verdicts import gain_of, mean_interval, paired_gain
 
 SEEDS = range(4)
 

@@ -8,10 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from cdspp.analysis.fit_records import (
-    cited_keys,
-    read_bibliography,
-)
+from cdspp.analysis.fit_records import cited_keys, read_bibliography
 from cdspp.datasets.catalogue import load_catalogue
 from cdspp.methods import available, method_class
 from cdspp.methods.descriptions import cites_of

@@ -10,12 +10,7 @@ from cdspp.analysis.source_help import compare_without_each
 
 TASKS = ("a_c", "a+b_c")
 NOISE = np.array([-0.02, -0.01, 0.0, 0.01, 0.02])
-PLAN = make_plan(
-    tasks=TASKS,
-    trials=5,
-    methods=("svm-t", "cdspp"),
-    states=("none",),
-)
+PLAN = make_plan(tasks=TASKS, trials=5, methods=("svm-t", "cdspp"), states=("none",))
 
 
 def cells(without_a: float, without_b: float, spread: float = 0.1) -> Cells:

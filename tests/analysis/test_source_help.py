@@ -11,11 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy import stats
-from support.report_data import (
-    DIGIT_TASKS,
-    draw_comparisons,
-    make_plan,
-)
+from support.report_data import DIGIT_TASKS, draw_comparisons, make_plan
 from support.score_data import NAN, Cells, TrialSets, as_frame
 
 from cdspp.analysis.source_help import (

@@ -19,12 +19,7 @@ from support.report_data import (
     write_scores,
 )
 
-from cdspp.analysis.summary import (
-    mean_sd,
-    n_present,
-    read_scores,
-    summarise,
-)
+from cdspp.analysis.summary import mean_sd, n_present, read_scores, summarise
 
 
 def test_mean_and_deviation_are_those_of_the_standard_library() -> None:

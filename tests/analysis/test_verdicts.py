@@ -41,10 +41,7 @@ def around(mean: float, error: float = 0.001, trials: int = 10) -> PairedGain:
 
 def task(none: float, other: float, error: float = 0.001, trials: int = 10) -> Task:
     """Return the gains over no source, and over another."""
-    return {
-        ALONE: around(none, error, trials),
-        "noise": around(other, error, trials),
-    }
+    return {ALONE: around(none, error, trials), "noise": around(other, error, trials)}
 
 
 def judge(gains: Task, margin: float = MARGIN) -> Verdict:

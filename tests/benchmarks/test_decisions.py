@@ -36,11 +36,7 @@ from benchmarks.decisions import (
     policies,
     power,
 )
-from benchmarks.labelling import (
-    DISAGREEING,
-    RANDOM,
-    simulate_labelling,
-)
+from benchmarks.labelling import DISAGREEING, RANDOM, simulate_labelling
 from benchmarks.planted import Planted
 from cdspp import compare
 from cdspp.core.errors import DataError

@@ -6,10 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from benchmarks.geometry import (
-    Place,
-    bench_geometry,
-)
+from benchmarks.geometry import Place, bench_geometry
 
 PLACES = (Place(2, 5, 0.0), Place(2, 5, 1.0))
 FEW = ("dama-plus", "cdspp")

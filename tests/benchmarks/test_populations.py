@@ -8,10 +8,7 @@ import numpy as np
 import pytest
 
 from benchmarks import populations
-from benchmarks.populations import (
-    judge_population,
-    one_and_two_way_gains,
-)
+from benchmarks.populations import judge_population, one_and_two_way_gains
 from cdspp.analysis.verdicts import EQUAL, HELPS, HURTS, Stratum
 from cdspp.core.names import ALONE, REAL, SWAPPED
 from cdspp.stages.source_states import STATES

@@ -12,10 +12,7 @@ import pytest
 from benchmarks import verdicts
 from benchmarks.__main__ import main
 from benchmarks.populations import judge_population
-from benchmarks.verdict_cases import (
-    SCENARIOS,
-    judge_scores,
-)
+from benchmarks.verdict_cases import SCENARIOS, judge_scores
 from benchmarks.verdicts import (
     INTERVALS,
     bench_verdicts,
@@ -44,8 +41,7 @@ def case(
 @pytest.mark.slow
 @pytest.mark.parametrize("n_tasks", [1, 4])
 @pytest.mark.parametrize(
-    "scenario",
-    [name for name in SCENARIOS if TIES not in name and "fails" not in name],
+    "scenario", [name for name in SCENARIOS if TIES not in name and "fails" not in name]
 )
 def test_false_words_are_seldom_and_true_ones_are_not(
     scenario: str, n_tasks: int
@@ -106,9 +102,7 @@ def test_coverage_worked_by_hand() -> None:
 
 @pytest.mark.slow
 def test_the_command_shows_all_tables_and_writes_the_numbers(
-    monkeypatch: pytest.MonkeyPatch,
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(verdicts, "PER_PROCESS", 22)
     monkeypatch.setattr(verdicts, "TRIALS", (5,))

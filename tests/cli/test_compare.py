@@ -200,9 +200,7 @@ def test_the_next_steps_have_the_columns_and_the_source_that_were_asked_for() ->
     given |= {"scale": "pca", "repeats": 9, "seed": 0, "rows_to_label": None}
     arguments = argparse.Namespace(**given)
     result: Any = SimpleNamespace(
-        uses_source=True,
-        best_bet="cdspp",
-        can_be_settled=True,
+        uses_source=True, best_bet="cdspp", can_be_settled=True
     )
     target: Any = SimpleNamespace(dropped=())
     files = (
@@ -220,15 +218,9 @@ def test_the_next_steps_have_the_columns_and_the_source_that_were_asked_for() ->
 @pytest.mark.parametrize(
     ("labels", "message"),
     [
-        (
-            ["M", "B"],
-            "'B' may be 'benign', 'M' may be 'malignant': spell the same",
-        ),
+        (["M", "B"], "'B' may be 'benign', 'M' may be 'malignant': spell the same"),
         (["", ""], "label; .* classes benign, malignant. Name"),
-        (
-            ["benign", "benign"],
-            "labelled.*class 'benign'; .* There is nothing",
-        ),
+        (["benign", "benign"], "labelled.*class 'benign'; .* There is nothing"),
     ],
 )
 def test_classes_that_cannot_be_compared_are_named(

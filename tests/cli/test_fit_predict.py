@@ -223,10 +223,7 @@ def test_letters_that_the_terminal_lacks_are_printed_by_their_codes(
 
 @pytest.mark.parametrize(
     ("files", "message"),
-    [
-        ({"wrong.npz": pickle.dumps({"model": 1})}, "not a model"),
-        ({}, "no such file"),
-    ],
+    [({"wrong.npz": pickle.dumps({"model": 1})}, "not a model"), ({}, "no such file")],
 )
 def test_a_file_that_is_no_model_is_refused(
     folder: Path, files: dict[str, bytes], message: str, capsys: Any

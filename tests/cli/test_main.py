@@ -120,22 +120,6 @@ def test_splits_that_are_not_made_yet_are_answered_with_one_command(
     assert not list(tmp_path.iterdir())
 
 
-def test_each_of_several_faults_has_a_line(
-    repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any
-) -> None:
-    (tmp_path / "mine.yaml").write_text(
-        "study: mine\npreset: embedded\ntrials: x\nblock_size: 0\n"
-    )
-    monkeypatch.chdir(repository)
-    assert main(["plan", str(tmp_path / "mine.yaml")]) == 2
-    head, *faults = capsys.readouterr().err.splitlines()[-3:]
-    assert head == "cdspp: error: 2 faults in the configuration:"
-    assert [fault[: fault.index(":")] for fault in faults] == [
-        "  - block_size",
-        "  - trials",
-    ]
-
-
 @pytest.mark.parametrize(
     ("error", "said"),
     [

@@ -205,9 +205,7 @@ def test_a_dry_run_is_a_table_of_rules_and_reasons(snakemake) -> None:
     assert "Fits of x, y: name a" in Path(log).read_text()
 
 
-def test_snakemakes_own_events_give_counts_failures_and_what_is_left(
-    snakemake,
-) -> None:
+def test_snakemakes_own_events_give_counts_failures_and_what_is_left(snakemake) -> None:
     out, err = snakemake()
     assert out == ""
     assert "A note on the study.\nStopped after 0 of 3 jobs:\n" in err

@@ -11,12 +11,7 @@ from support.score_data import NAN, as_frame, cell_of, summary_of
 
 from cdspp.analysis.summary import summarise
 from cdspp.methods import method_class
-from cdspp.paper.printed import (
-    Printed,
-    compare_printed,
-    printed_verdict,
-    read_printed,
-)
+from cdspp.paper.printed import Printed, compare_printed, printed_verdict, read_printed
 
 MRC_TASKS = ("en_sp", "fr_sp", "gr_sp", "it_sp")
 

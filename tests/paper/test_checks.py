@@ -11,13 +11,7 @@ import pytest
 from support.claim_data import LUCK, Check, along, check_of, evidence, times
 
 from cdspp.analysis.verdicts import TOO_FEW, UNDECIDED
-from cdspp.paper.evidence import (
-    CONTRADICTED,
-    SUPPORTED,
-    Evidence,
-    NotTestable,
-    Times,
-)
+from cdspp.paper.evidence import CONTRADICTED, SUPPORTED, Evidence, NotTestable, Times
 
 SUPERIOR = check_of("superior", method="cdspp", rival="svm-t")
 BEST = check_of("best", method="cdspp")

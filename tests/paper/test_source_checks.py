@@ -43,8 +43,7 @@ def test_transfer_is_supported_where_the_source_beats_every_state() -> None:
 
 
 @pytest.mark.parametrize(
-    ("alone", "word"),
-    [(0.9, "hurts"), (0.8, "makes no difference")],
+    ("alone", "word"), [(0.9, "hurts"), (0.8, "makes no difference")]
 )
 def test_a_source_that_hurts_or_makes_no_difference_contradicts_transfer(
     alone: float, word: str

@@ -84,9 +84,7 @@ def test_a_figure_has_one_size_in_every_form(figures: Path) -> None:
     assert [float(side) for side in box.groups()] == pytest.approx(size)
 
 
-def test_every_csv_has_one_row_a_line_and_columns_of_one_spelling(
-    tables: Path,
-) -> None:
+def test_every_csv_has_one_row_a_line_and_columns_of_one_spelling(tables: Path) -> None:
     for path in sorted(tables.glob("*.csv")):
         frame = pd.read_csv(path)
         assert not re.search(r"(?m)(^|,)(True|False)(,|$)", path.read_text("utf-8"))

@@ -30,18 +30,9 @@ from cdspp.report.figures.benchmark import (
     draw_methods,
     write_benchmark,
 )
-from cdspp.report.figures.samples import (
-    count_confusions,
-    draw_subspace,
-)
+from cdspp.report.figures.samples import count_confusions, draw_subspace
 from cdspp.report.figures.samples import write_showcase as write_showcase_figures
-from cdspp.report.figures.style import (
-    STYLES,
-    class_colours,
-    dots,
-    draw_line,
-    task_text,
-)
+from cdspp.report.figures.style import STYLES, class_colours, dots, draw_line, task_text
 from cdspp.stages.formats import FIT_COLUMNS, read_rows, write_rows
 
 
@@ -134,11 +125,7 @@ def fewer_rows(path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("damage", "told"),
-    [
-        (web_page, "web page"),
-        (fewer_rows, "arrays of the shapes"),
-    ],
+    ("damage", "told"), [(web_page, "web page"), (fewer_rows, "arrays of the shapes")]
 )
 def test_a_subspace_that_is_none_is_named(
     tmp_path: Path, damage: Callable[[Path], None], told: str
@@ -184,9 +171,7 @@ def test_the_subspace_has_a_lettered_panel_a_round_with_its_accuracy(
     assert known <= set(shown)
 
 
-def test_many_iterations_and_classes_still_fit(
-    subspace: Callable[..., Any],
-) -> None:
+def test_many_iterations_and_classes_still_fit(subspace: Callable[..., Any]) -> None:
     classes = [f"c{i}" for i in range(len(class_colours()) + 3)]
     titles, shown, _ = subspace(*classes, each=16, steps=12)
     assert len(titles) == 6

@@ -46,10 +46,6 @@ def test_lines_across_are_of_the_main_setting_and_say_what_they_use(
     assert len(across) == 4  # the baseline, the reference, it alone, shared columns
     assert all(len({*line.get_ydata()}) == 1 for line in across)
     assert names(figure) == {
-        *(
-            "SVM_\\mathrm{t}: no source",
-            "CDSPP: labels only",
-            "target-only: no source",
-        ),
+        *("SVM_\\mathrm{t}: no source", "CDSPP: labels only", "target-only: no source"),
         *("shared columns+", "paired map+"),
     }

@@ -76,9 +76,7 @@ def test_lines_show_means_in_percent_at_the_values(draw: Draw) -> None:
     assert drawn.get_color() == STYLES["cdspp"].colour
 
 
-def test_the_reference_alone_has_a_band_and_the_baseline_is_dashed(
-    draw: Draw,
-) -> None:
+def test_the_reference_alone_has_a_band_and_the_baseline_is_dashed(draw: Draw) -> None:
     axes = panels(draw("labels", curve_entry(methods=("svm-t", "dama", "cdspp"))))[0]
     assert len(axes.collections) == 1
     assert line(axes, r"SVM$_\mathrm{t}$").get_linestyle() == "--"
@@ -132,9 +130,7 @@ def test_sensitivity_has_a_panel_a_parameter_on_one_scale(draw: Draw) -> None:
     assert shown[0].get_ylim() == shown[1].get_ylim()
 
 
-def test_tasks_are_thin_their_average_thick_and_the_main_run_marked(
-    draw: Draw,
-) -> None:
+def test_tasks_are_thin_their_average_thick_and_the_main_run_marked(draw: Draw) -> None:
     figure = draw("sensitivity", ITERATIONS | {"values": (1, 5, 9)})
     widths = [entry.get_linewidth() for entry in panels(figure)[0].lines]
     assert widths[1] == widths[2] < widths[3] < widths[0]

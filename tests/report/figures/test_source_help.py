@@ -11,12 +11,7 @@ import numpy as np
 import pytest
 from matplotlib.figure import Figure
 from support.page_reader import texts
-from support.report_data import (
-    DIGIT_TASKS,
-    draw_comparisons,
-    make_plan,
-    scores_frame,
-)
+from support.report_data import DIGIT_TASKS, draw_comparisons, make_plan, scores_frame
 
 from cdspp.analysis.source_help import compare_with_rivals, no_comparisons
 from cdspp.core.wording import in_points, task_title
@@ -74,9 +69,7 @@ def test_the_verdict_has_its_word_where_nothing_can_be_said(draw: Draw) -> None:
     assert not any(" over " in text for text in [*few, *fallen, *bare])
 
 
-def test_many_tasks_fit_the_figure_and_colours_are_named(
-    draw: Draw,
-) -> None:
+def test_many_tasks_fit_the_figure_and_colours_are_named(draw: Draw) -> None:
     _, svg = draw(make_plan(tasks=MANY), source_helps=0.06)
     shown = texts(svg)
     assert sum(" → " in text for text in shown) == 16

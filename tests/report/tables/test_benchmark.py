@@ -174,13 +174,6 @@ def test_a_tie_in_print_is_bold_twice() -> None:
     assert [line.cells[1].bold for line in table.lines] == [True, True] + 6 * [False]
 
 
-def test_fewer_trials_are_never_bold_even_if_not_called_shortened() -> None:
-    plan = make_plan(shortened={"cdspp": 4})
-    rows = tuple(replace(row, shortened=False) for row in plan.rows)
-    table = accuracy_table(replace(plan, rows=rows), source_helps=0.2)
-    assert bold_rows(table) == []
-
-
 def test_failed_trials_are_counted_in_the_cell_and_keep_it_out_of_bold() -> None:
     failed = [("cdspp", TASK, 3)]
     table = accuracy_table(make_plan(), source_helps=0.2, failed=failed)

@@ -14,11 +14,7 @@ from support.result_files import write_block
 
 from cdspp.datasets.catalogue import load_catalogue
 from cdspp.datasets.published import draw_published, published_labels
-from cdspp.report.tables.contents import (
-    build_overlap_table,
-    count_overlap,
-    read_splits,
-)
+from cdspp.report.tables.contents import build_overlap_table, count_overlap, read_splits
 from cdspp.report.tables.table import to_latex, to_markdown
 
 TASKS = ("web_web", "shop_web")

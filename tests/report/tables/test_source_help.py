@@ -9,10 +9,7 @@ import pandas as pd
 import pytest
 from support.report_data import draw_comparisons, make_plan
 
-from cdspp.analysis.source_help import (
-    COMPARISON_COLUMNS,
-    no_comparisons,
-)
+from cdspp.analysis.source_help import COMPARISON_COLUMNS, no_comparisons
 from cdspp.report.tables.source_help import build_matrix_table, build_task_table
 from cdspp.report.tables.table import Cell, Table, to_csv, to_html, to_latex
 
