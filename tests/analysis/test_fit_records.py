@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from support.report_data import DIGIT_TASKS, make_plan, write_fit_records
-from support.result_files import rewrite_record
+from support.result_files import rewrite_record, write_fit_record
 
 from cdspp.analysis.fit_records import (
     mixed_devices,
@@ -14,7 +14,7 @@ from cdspp.analysis.fit_records import (
     mixed_versions,
     read_fit_records,
 )
-from cdspp.core.files import read_json, write_record
+from cdspp.core.files import read_json
 
 
 def test_outcomes_are_read_by_trial_with_what_they_belong_to(tmp_path: Path) -> None:
@@ -99,5 +99,5 @@ def write_block(first: Path, *, trials: int, device: str) -> Path:
     path = first.with_name(f"6-{5 + trials}.parquet")
     path.touch()
     kept = content["extra"]["trials"][:trials]
-    write_record(path, "", {}, {**content["extra"], "trials": kept, "device": device})
+    write_fit_record(path, {}, {**content["extra"], "trials": kept, "device": device})
     return path.with_suffix(".json")

@@ -122,7 +122,7 @@ def test_a_fit_of_other_splits_or_features_is_named(study: VerifiedStudy) -> Non
     write_rows(path, SPLIT_COLUMNS, rows.assign(row=0))
     named(study, *[r"web_photo/.*: its target_split \(sha256 \w{12}\) is not amo"] * 4)
     study = VerifiedStudy(study.results)
-    features = study.results / "features/goods/photo.net.npz"
+    features = study.results / "features/goods/photo.net-1f.npz"
     features.write_bytes(features.read_bytes()[:-1])
     assert len(faults(study)) == 8  # it is the source of one task, too
 
@@ -223,13 +223,13 @@ def test_what_a_killed_job_left_half_written_is_no_fault(study: VerifiedStudy) -
 def test_what_fits_rest_on_is_named_once_and_sound_fits_are_not(
     study: VerifiedStudy,
 ) -> None:
-    features = study.results / "features/goods/web.net.npz"
+    features = study.results / "features/goods/web.net-1f.npz"
     labels = study.results / "labels/goods/photo.parquet"
     split = study.split("target", "photo")
     write_report(study, features, labels, split)
     assert faults(study) == []
     features.write_bytes(b"other")
-    named(study, r"web\.net\.npz: the report used other content")
+    named(study, r"web\.net-1f\.npz: the report used other content")
     rows = read_frame(labels, LABEL_COLUMNS)
     write_rows(labels, LABEL_COLUMNS, rows.assign(label="pen"))
     split.unlink()

@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from support.result_files import write_fit_record
 from support.written_study import VerifiedStudy, write_page
 
 from cdspp.__main__ import main
 from cdspp.cli import run
-from cdspp.core.files import write_record
 
 DIGESTS = Path("results/shop/report/digests.json")
 
@@ -99,5 +99,5 @@ def test_a_record_of_other_types_is_a_fault_in_one_line(
     content = json.loads(record.read_text())
     file = record.with_suffix(".parquet")
     content["extra"] |= extra
-    write_record(file, content["made_of"], content["inputs"], content["extra"])
+    write_fit_record(file, content["inputs"], content["extra"])
     assert "the record next to it has no trials or no data set" in refused(capsys)

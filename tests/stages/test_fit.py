@@ -10,13 +10,14 @@ from unittest.mock import Mock
 import numpy as np
 import pandas as pd
 import pytest
-from stages.room import N_PER_CLASS, STATES, Room, fitted, written
+from stages.room import METHOD, N_PER_CLASS, STATES, Room, fitted, written
 
 from cdspp import CDSPP
 from cdspp.core.errors import DataError, MethodFailed
 from cdspp.core.files import read_json
 from cdspp.core.names import fit_key
 from cdspp.core.provenance import file_digest, ids_digest
+from cdspp.core.records import Specification
 from cdspp.methods.shared import graphs
 from cdspp.stages.fit import Fit, JobInputs, fit_block
 from cdspp.stages.formats import (
@@ -138,11 +139,13 @@ def test_methods_of_one_job_are_fitted_and_kept_each_by_itself(room: Room) -> No
 
     def fit(code: Mapping[str, str]) -> set[str]:
         before = {name: written(path) for name, path in records.items()}
-        job_inputs = JobInputs(room.files("left_right"), "toy", "left_right", 0, 1)
-        given: dict[str, Any] = {"options": {}, "source": {}, "overlap": "exclude"}
-        fit_block(
-            job_inputs, [Fit(name, code[name], made[name], **given) for name in code]
-        )
+        job_inputs = JobInputs(room.files("left_right"), "toy", "left_right")
+        given = {**METHOD, "source": {"name": "real"}, "seed": 0}
+        options = ({**given, "method": name} for name in code)
+        values = zip(options, code.values(), strict=True)
+        wanted = (Specification({}, own, code=digest) for own, digest in values)
+        files = (made[name] for name in code)
+        fit_block(job_inputs, [*map(Fit.specified, files, wanted)])
         return {name for name in code if written(records[name]) != before[name]}
 
     records = {name: path.with_suffix(".json") for name, path in made.items()}

@@ -12,12 +12,11 @@ import pytest
 from support.study_files import load
 from support.toy_problem import toy_problem
 
-from cdspp.core.code_digests import code_digest
 from cdspp.core.errors import ConfigError
 from cdspp.core.names import FitKey
-from cdspp.methods import available, identity, make, method_class, register_external
+from cdspp.methods import available, make, method_class, register_external
 from cdspp.study.config import register_external_methods
-from cdspp.study.fit_jobs import fit_fields
+from cdspp.study.specifications import Specifications
 
 MODULE = """
 import numpy as np
@@ -72,19 +71,18 @@ def test_another_class_or_transformer_under_one_name_makes_another_fit(
     """They are of one package, whose version is all that their code tells."""
     logistic = {"id": "own", "class": "sklearn.linear_model:LogisticRegression"}
     unit = {"preprocessing": ["sklearn.preprocessing:Normalizer"]}
-    codes = set()
+    codes, others = set(), set()
     for change in ({}, {"class": "sklearn.linear_model:RidgeClassifier"}, unit):
         methods = [*embedded["methods"], {**logistic, **change}]
         study = load({**embedded, "methods": methods})
-        own, cdspp = (
-            fit_fields(study, FitKey("digits", "main", "print_sketch", name, "1-5"))
+        keys = (
+            FitKey("digits", "main", "print_sketch", name, "1-5")
             for name in ("own", "cdspp")
         )
-        codes.add(own["code"])
-        module = method_class("cdspp").__module__
-        code = code_digest("cdspp.stages.fit", module)
-        assert cdspp["code"] == code + identity("cdspp")
-    assert len(codes) == 3
+        own, cdspp = map(Specifications(study).of_fit, keys)
+        codes.add(own.code)
+        others.add(cdspp.code)
+    assert (len(codes), len(others)) == (3, 1)
 
 
 @pytest.mark.usefixtures("folder")

@@ -13,7 +13,6 @@ import pytest
 import yaml
 from support.study_files import load
 
-from cdspp.core.code_digests import code_digest
 from cdspp.core.errors import ConfigError, DataError
 from cdspp.stages.data import prepare_dataset, write_labels
 from cdspp.stages.features import extract_view

@@ -7,13 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.result_files import RECORDED, RECORDED_OF_TRIAL
+from support.result_files import RECORDED, RECORDED_OF_TRIAL, write_fit_record
 from support.study_files import load_own
 from support.toy_study import CONFIG, status_text, write_texts
 
 from cdspp.cli import study as commands
 from cdspp.core.errors import DataError
-from cdspp.core.files import write_record
 from cdspp.core.jobs import job
 from cdspp.core.names import FitKey, trials_of_block
 from cdspp.core.run_lock import lock_run
@@ -43,7 +42,7 @@ def write_fit(
     result |= RECORDED_OF_TRIAL
     trials = [{"trial": n, **result} for n in trials_of_block(key.block)]
     Path(f"{file}.parquet").touch()
-    write_record(f"{file}.parquet", "", {}, {**RECORDED, "trials": trials})
+    write_fit_record(f"{file}.parquet", {}, {**RECORDED, "trials": trials})
 
 
 def log_of(fits: list[FitKey]) -> str:

@@ -89,7 +89,8 @@ def test_a_fit_reads_features_and_split_of_every_source(study: Study) -> None:
     files = files_of_fit(study, FitKey("digits", "main", TASK, "cdspp", "1-10"))
     domains = {"source_features": "print", "source_features_2": "sketch"}
     for name, domain in domains.items():
-        assert files[name] == f"results/features/digits/{domain}.sift-words.npz"
+        view = study.view_names["sift-words"]
+        assert files[name] == f"results/features/digits/{domain}.{view}.npz"
         split = files[name.replace("features", "split")]
         assert split.endswith(f"splits/digits/main/source/{domain}/1-10.parquet")
         assert split in files_before_fits(study)["splits"]

@@ -61,7 +61,7 @@ def test_samples_classes_features_and_labels_are_counted(folder: Path) -> None:
 
 
 def test_untrained_networks_and_scales_are_told(folder: Path) -> None:
-    [path] = folder.glob("shop.net.npz")
+    [path] = folder.glob("shop.net-1f.npz")
     found = read_features(path)
     base = {"extractor": "cnn", "options": {"weights": "random"}}
     told = {"extractor": "pca", "options": {}, "view": base, "scale": "unit"}
