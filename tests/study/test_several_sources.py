@@ -53,10 +53,6 @@ def test_each_of_several_sources_is_left_out_where_states_are_on(
     assert not any(s.leaves_out for s in without_states.settings.values())
 
 
-def test_a_state_of_one_source_runs_the_tasks_that_have_it(study: Study) -> None:
-    assert study.setting_tasks("digits", "noise-print") == ("print_photo", TASK)
-
-
 def test_no_bridge_leads_from_several_sources(study: Study) -> None:
     assert study.fit_tasks("digits", "main", "paired-map-plus") == tuple(TASKS[:3])
     assert study.fit_tasks("digits", "main", "cdspp") == tuple(TASKS)

@@ -34,9 +34,7 @@ def planned(project: Project) -> str:
 
 
 @pytest.mark.slow
-def test_a_note_is_written_once_and_a_touch_reruns_nothing(
-    project: Project,
-) -> None:
+def test_a_note_is_written_once_and_a_touch_reruns_nothing(project: Project) -> None:
     write(project, methods=[{"id": "svm-t"}, {"id": "cdls"}])
     output = project.snakemake("--cores", "1", "--", *LABELS)
     assert "3 of 3 steps (100%) done" in output
@@ -48,13 +46,6 @@ def test_a_note_is_written_once_and_a_touch_reruns_nothing(
     (project.folder / "texts/left/fruit/0.txt").write_text("other words")
     rules = project.planned("--", *LABELS).rules
     assert rules == {"prepare_dataset": 1, "labels": 2}
-
-
-def test_the_quick_preset_holds_for_plan(project: Project) -> None:
-    write(project, preset="quick")
-    expected = {"svm-t", "cdls-sup", "dama-sup", "cdspp", "cdspp-pca", "target-only"}
-    _, _, table = planned(project).partition("\nmethod")
-    assert {line.split()[0] for line in table.splitlines()[1:7]} == expected
 
 
 def test_a_study_file_and_the_command_line_win_over_the_preset(
@@ -69,15 +60,6 @@ def test_a_study_file_and_the_command_line_win_over_the_preset(
     note = "The study replaces trials, methods of the preset quick."
     assert plan.output.count(note) == 1
     assert "replaces methods of" in planned(project)
-
-
-def test_a_section_of_ones_own_fails_for_a_method_that_is_not_there(
-    project: Project,
-) -> None:
-    write(project, preset="quick", deviations=[{"id": "dama-unit-eigenvectors"}])
-    output = project.snakemake("-n", ok=False)
-    assert "deviations[0].methods: unknown name 'dama" in output
-    assert "deviations[0].methods: unknown name 'dama" in planned(project)
 
 
 def write_tables(folder: Path) -> list[str]:
