@@ -17,21 +17,6 @@ from cdspp.core.files import write_record
 DIGESTS = Path("results/shop/report/digests.json")
 
 
-def test_verify_prints_what_was_checked_and_ends_with_1_where_something_differs(
-    tmp_path: Path, capsys: Any
-) -> None:
-    study = VerifiedStudy(tmp_path / "results")
-    assert main(["verify", str(study.root)]) == 0
-    assert capsys.readouterr().out.startswith("Checked 8 fits (16 trials), ")
-    study.fit().write_bytes(b"")
-    with pytest.raises(SystemExit) as stopped:
-        main(["verify", str(study.root)])
-    assert stopped.value.code == 1
-    fault, output = capsys.readouterr().out.splitlines()
-    assert "main/web_photo/cdspp/1-2.parquet: expected a Parquet file" in fault
-    assert ": 1 difference. Not checked" in output
-
-
 def test_verify_of_a_folder_without_scores_ends_with_2(
     tmp_path: Path, capsys: Any
 ) -> None:
