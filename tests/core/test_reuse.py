@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy import sparse
 
-from cdspp.core.memory import computed_once, shared_results
+from cdspp.core.memory import MAX_CACHED, computed_once, shared_results
 
 
 class Counted:
@@ -55,3 +55,24 @@ def test_sparse_rows_are_known_by_values_and_places() -> None:
         assert function.calls == 1
         computed_once(function, moved)
     assert function.calls == 2
+
+
+def test_another_function_has_results_of_its_own() -> None:
+    X = np.ones((2, 2))
+    with shared_results():
+        assert computed_once(np.sum, X) == 4.0
+        assert computed_once(np.prod, X) == 1.0
+
+
+def test_the_results_used_last_are_kept_and_no_more() -> None:
+    function = Counted()
+    with shared_results():
+        for value in range(MAX_CACHED):
+            computed_once(function, np.array([[value]]))
+        computed_once(function, np.array([[0]]))
+        computed_once(function, np.array([[MAX_CACHED]]))
+        assert function.calls == MAX_CACHED + 1
+        computed_once(function, np.array([[0]]))
+        assert function.calls == MAX_CACHED + 1
+        computed_once(function, np.array([[1]]))
+    assert function.calls == MAX_CACHED + 2

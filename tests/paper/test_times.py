@@ -139,6 +139,15 @@ def test_printed_seconds_stand_beside_those_of_the_benchmark_that_has_them(
     assert 'data-value="inf"' not in to_html(table)
 
 
+def test_benchmarks_of_one_title_keep_their_own_columns() -> None:
+    few = {"tasks": TASKS, "methods": ("cdspp",)}
+    plans = [make_plan(**few), make_plan(benchmark="more", title="Digits", **few)]
+    seconds = as_results(equal_trials({"cdspp": 2.0}))
+    table = build_times_table(measure_times(seconds, plans))
+    assert table.columns == ("Method", "Digits, s", "Digits, s")
+    assert [cell.text for cell in table.lines[0].cells] == ["CDSPP", "12.0", "–"]
+
+
 def test_what_is_missing_is_told_in_small_print() -> None:
     table = table_of(
         {
