@@ -163,6 +163,23 @@ def test_classes_that_look_alike_are_named_by_init_and_by_plan(
     assert "letters: 'A' (lab), 'a' (field). Spell them" in capsys.readouterr().err
 
 
+def test_init_and_plan_count_files_without_a_label(
+    away: Path, capsys: Any, caplog: pytest.LogCaptureFixture
+) -> None:
+    write_files(away / "notes", ".txt", {"en": 5, "us": 4})
+    write_files(away / "notes", ".txt", {"us": 3}, ["unlabelled"])
+    arguments = ["init", "notes", "--folder", "notes"]
+    assert main(arguments) == 0
+    output = capsys.readouterr().out
+    assert "notes: texts, 2 domains, 2 classes in common" in output
+    assert "  us: 8 texts, 4 per class, and 3 unlabelled\n" in output
+    caplog.clear()
+    assert main(["plan", "notes.yaml"]) == 0
+    assert "notes/us: 3 of 11 texts have no label; as a target they" in caplog.text
+    assert main([*arguments, "--force", "--keep-label", "unlabelled"]) == 0
+    assert "  us: 11 texts, 3 to 4 per class\n" in capsys.readouterr().out
+
+
 def test_a_table_is_called_as_its_file_is(away: Path) -> None:
     write_table(Path("lab.csv"), LAB)
     Path("lab.csv.gz").write_bytes(gzip.compress(Path("lab.csv").read_bytes()))

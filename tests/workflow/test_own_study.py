@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 import yaml
 from sklearn.datasets import load_wine
-from support.toy_study import CONFIG, Project
+from support.toy_study import CONFIG, WORDS, Project, write_texts
 from support.warm_start import run_warm
 
 LABELS = [f"results/labels/words/{domain}.parquet" for domain in ("left", "right")]
@@ -72,6 +72,45 @@ def write_tables(folder: Path) -> list[str]:
     field = second.iloc[1::2].assign(kind=kind.where(wines.data.index % 3 > 0))
     field.rename_axis("wine").reset_index().to_parquet(folder / "field.parquet")
     return [str(k) for k in field.index[field["kind"].isna()]]
+
+
+def write_flat(folder: Path) -> list[str]:
+    """Write the toy texts, the target flat; return files that have no label."""
+    write_texts(folder, per_class=5)
+    rows, paths = ["file,label"], []
+    for number, path in enumerate(sorted(folder.glob("right/*/*.txt"))):
+        name = f"{number:02}.txt"
+        if number % 5 < 4:
+            rows.append(f"{name},{path.parent.name}")
+        else:
+            name = f"unlabelled/{name}" if number == 4 else name
+            paths.append(f"right/{name}")
+        (folder / "right" / name).parent.mkdir(exist_ok=True)
+        path.rename(folder / "right" / name)
+    for label in WORDS:
+        (folder / "right" / label).rmdir()
+    (folder / "right/labels.csv").write_text("\n".join(rows))
+    return paths
+
+
+def test_texts_without_a_label_are_predicted(project: Project) -> None:
+    hidden = write_flat(project.folder / "flat")
+    benchmark = OWN["benchmarks"][0] | {"id": "flat", "dataset": "flat"}
+    write(
+        project,
+        preset="quick",
+        trials=2,
+        datasets=[{"id": "flat", "folder": "flat"}],
+        benchmarks=[benchmark | {"tasks": ["left_right"]}],
+        methods=[{"id": "svm-t"}, {"id": "cdspp"}],
+        source_states={"states": []},
+    )
+    wanted = "results/toy/predictions/flat/left_right/cdspp.csv"
+    output = project.snakemake("--cores", "1", "--", wanted)
+    assert "flat/right: 3 of 15 texts have no label; as a target they" in output
+    found = pd.read_csv(project.folder / wanted)
+    assert sorted(found["id"]) == sorted(hidden)
+    assert set(found["predicted"]) <= {*WORDS}
 
 
 def test_rows_of_tables_without_a_label_are_predicted(project: Project) -> None:
