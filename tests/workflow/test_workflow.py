@@ -86,7 +86,7 @@ def test_a_run_stops_before_its_first_job_where_a_package_lacks(
     assert run.returncode == 1
     wanted = "stn needs torch, which is not installed: pip install 'cdspp[networks]'."
     assert wanted in said
-    assert "Finished job" not in said
+    assert "Stopped after 0 of " in said
     assert not (project.folder / "results/toy/fits/words/main/left_right/stn").exists()
 
 
@@ -100,7 +100,7 @@ def test_jobs_run_in_the_image_that_a_study_names(
     program.write_text("#!/bin/sh\necho apptainer version 1.3.0\n")
     program.chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
-    words = ("--cores", "1", "-n", "--forceall")
+    words = ("--cores", "1", "-n", "-p", "--forceall")
     for more, image in (((), 0), (("--software-deployment-method", "apptainer"), 1)):
         with project.start(*words, *more) as run:
             said = run.communicate()[0]
