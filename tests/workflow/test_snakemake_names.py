@@ -19,7 +19,13 @@ EARLY = {
     "storage_settings.default_storage_provider",
     "workflow_settings",  # and persistence_backend, which older releases lack
 }
-LATE = {"configfiles", "dag.forcefiles.update", "dag.needrun_jobs", "local_exec"}
+LATE = {
+    "configfiles",
+    "cores",
+    "dag.forcefiles.update",
+    "dag.needrun_jobs",
+    "local_exec",
+}
 SNAKEFILE = f"""\
 from operator import attrgetter
 

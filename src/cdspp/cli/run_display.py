@@ -28,6 +28,7 @@ FIRST_LEFT = 10.0  # seconds before the line shows the time left
 # Without a terminal, a line after so many percent and seconds, or after longer.
 PLAIN_STEP, PLAIN_PAUSE, LONGEST_PAUSE = 5, 15.0, 600.0
 MOST_LINES = 30  # lines that explain a failure
+FIXED = "\N{NO-BREAK SPACE}"
 LAST_LINES = 5  # of the log of a failed job
 # Rules of one kind are counted together, as fit_digits_cdspp and fit_digits_svm_t.
 KINDS = ("figure", "fit", "predictions", "table", "timing")
@@ -195,7 +196,8 @@ class RunDisplay:
         counts = Counter[str]()
         for rule, number in self.stats.items():
             counts[_kind(rule)] += number if rule not in ("all", "total") else 0
-        yield f"  {', '.join(f'{kind} {n}' for kind, n in counts.items() if n)}"
+        kinds = (f"{kind}{FIXED}{n}" for kind, n in counts.items() if n)
+        yield folded(f"  {', '.join(kinds)}").replace(FIXED, " ")
 
     def end(self) -> None:
         """Print how the run ended, as its events tell: on failure to stderr."""
@@ -315,7 +317,14 @@ def _contents(messages: Iterable[str]) -> list[str]:
             head = found[0]
         names |= dict.fromkeys(filter(None, message.removeprefix(head).split(", ")))
     text = f"  {head}{', '.join(names)}".rstrip()
-    return wrap(text, WIDTH, subsequent_indent="  ", max_lines=3, placeholder=" ...")
+    return wrap(
+        text,
+        WIDTH,
+        subsequent_indent="  ",
+        break_on_hyphens=False,
+        max_lines=3,
+        placeholder=" ...",
+    )
 
 
 def _failure(event: Mapping[str, Any]) -> str:
