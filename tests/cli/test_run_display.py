@@ -119,6 +119,9 @@ def test_a_job_that_was_killed_shows_the_end_of_its_log(
 
 def test_sentences_are_folded_but_neither_rows_nor_paths() -> None:
     row = f"row  {'1.0  ' * 30}"
+    remarked = f"  CDSPP  {'1.0  ' * 15} open   {'word ' * 10}".rstrip()
+    assert folded(remarked).split() == remarked.split()
+    assert max(map(len, folded(remarked).splitlines())) <= WIDTH
     path = "a/" * 80
     assert folded(row) == row
     lines = folded(f"  {'word ' * 40}{path}").splitlines()

@@ -26,7 +26,7 @@ IDLE = "Nothing to be done"
 PAUSE = 0.2  # seconds between updates of the line
 FIRST_LEFT = 10.0  # seconds before the line shows the time left
 # Without a terminal, a line after so many percent and seconds, or after longer.
-PLAIN_STEP, PLAIN_PAUSE, LONGEST_PAUSE = 5, 15.0, 600.0
+PLAIN_STEP, PLAIN_PAUSE, LONGEST_PAUSE = 10, 15.0, 600.0
 MOST_LINES = 30  # lines that explain a failure
 FIXED = "\N{NO-BREAK SPACE}"
 LAST_LINES = 5  # of the log of a failed job
@@ -285,15 +285,18 @@ class RunDisplay:
 def folded(text: str) -> str:
     """Return a text with its sentences in lines of at most `WIDTH` columns.
 
-    Rows of tables and long words, such as paths, stay whole.
+    Wide rows of tables and long words, such as paths, stay whole.
     """
     lines = []
     for line in text.splitlines():
         content = line.lstrip()
         indent = " " * (len(line) - len(content) + 2)
         is_row = len(re.findall(r"\S {2,}", content)) > 1
-        if is_row or len(line) <= WIDTH:
+        row, _, remark = line.rstrip().rpartition("  ")
+        if len(line) <= WIDTH or (is_row and len(row) > WIDTH):
             lines.append(line)
+        elif is_row:  # its last cell moves to the next line
+            lines += [row.rstrip(), f"{indent}  {remark}"]
         else:
             lines += TextWrapper(
                 WIDTH,
