@@ -128,7 +128,7 @@ def test_a_damaged_record_is_said_to_be_damaged(made: str) -> None:
         assert "is missing or damaged" in record_mismatch(made)
         with pytest.raises(SystemExit, match=r"view\.npz: the record .*missing"):
             make("fit.json", [made])
-    record_path(made).write_text(kept.replace('"code"', '"other"'))
+    record_path(made).write_text(kept.replace('"code": "code"', '"code": "other"'))
     assert "record next to it was edited" in record_mismatch(made)
     record_path(made).unlink()
     assert "is missing or damaged" in record_mismatch(made)

@@ -52,6 +52,15 @@ def write_texts(
                 (target / f"{i}.txt").write_text(" ".join(rng.permutation(text)))
 
 
+def shared(folder: Path, name: str) -> str:
+    """Return the path of a shared file that is named without digests."""
+    *parents, data, file = name.split("/")
+    stem, _, suffix = file.rpartition(".")
+    file = f"{stem}-????????.npz" if suffix == "npz" else file
+    [path] = folder.glob("/".join([*parents, f"{data}*", file]))
+    return path.relative_to(folder).as_posix()
+
+
 class Project:
     """A copy of the workflow and the library with a toy study."""
 

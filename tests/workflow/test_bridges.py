@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support.toy_study import CONFIG, Project
+from support.toy_study import CONFIG, Project, shared
 
 from cdspp.stages.formats import (
     LABEL_COLUMNS,
@@ -81,9 +81,14 @@ def test_paired_samples_have_no_label_and_are_in_no_split(bridged: Project) -> N
     assert {*first.tolist()} == {*second.tolist()} == ids
     assert not np.array_equal(first, second)  # drawn by trial
     for domain in ("left", "right"):
-        views = bridged.folder / f"results/features/words/{domain}.tfidf.npz"
+        views, labels = (
+            bridged.folder / shared(bridged.folder, f"results/{name}")
+            for name in (
+                f"features/words/{domain}.tfidf.npz",
+                f"labels/words/{domain}.parquet",
+            )
+        )
         assert ids < {*read_features(views).ids.tolist()}
-        labels = bridged.folder / f"results/labels/words/{domain}.parquet"
         assert ids.isdisjoint(read_rows(labels, LABEL_COLUMNS)["id"].tolist())
     for split in (bridged.folder / "results/pairs/splits").rglob("*.parquet"):
         if split.parent.name != "pairs":

@@ -12,7 +12,6 @@ from sklearn.datasets import load_wine
 from support.toy_study import CONFIG, WORDS, Project, write_texts
 from support.warm_start import run_warm
 
-LABELS = [f"results/labels/words/{domain}.parquet" for domain in ("left", "right")]
 OWN = {key: CONFIG[key] for key in ("study", "datasets", "views", "benchmarks")}
 STRAY = "1 file skipped, not texts by suffix: left/fruit/list.pdf"
 
@@ -36,15 +35,15 @@ def planned(project: Project) -> str:
 @pytest.mark.slow
 def test_a_note_is_written_once_and_a_touch_reruns_nothing(project: Project) -> None:
     write(project, methods=[{"id": "svm-t"}, {"id": "cdls"}])
-    output = project.snakemake("--cores", "1", "--", *LABELS)
+    output = project.snakemake("--cores", "1", "--until", "labels")
     assert "3 of 3 jobs, " in output
     assert output.count(STRAY) == 1
     assert output.count("reference: by default, ") == 1
     for path in (project.folder / "texts").rglob("*.txt"):
         path.touch()
-    assert "Nothing to be done" in project.snakemake("-n", "--", *LABELS)
+    assert "Nothing to be done" in project.snakemake("-n", "--until", "labels")
     (project.folder / "texts/left/fruit/0.txt").write_text("other words")
-    rules = project.planned("--", *LABELS).rules
+    rules = project.planned("--until", "labels").rules
     assert rules == {"prepare_dataset": 1, "labels": 2}
 
 

@@ -14,7 +14,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
-from support.toy_study import CONFIG, Project
+from support.toy_study import CONFIG, Project, shared
 from support.wine_study import wine_study, write_tables
 
 pytestmark = [
@@ -143,6 +143,5 @@ def test_files_of_the_user_go_to_nodes_that_git_tracks_and_others(
     (project.folder / ".gitignore").write_text("src/\ntexts/\n")
     for words in (["init", "-q"], ["add", "."]):
         subprocess.run(["git", *words], cwd=project.folder, check=True)
-    features = "results/features/words/left.tfidf.npz"
-    snakemake(project, *on_nodes(store), "--", features)
-    assert (store / features).is_file()
+    snakemake(project, *on_nodes(store), "--until", "features")
+    assert (store / shared(store, "results/features/words/left.tfidf.npz")).is_file()

@@ -310,7 +310,7 @@ def test_a_fit_in_the_place_of_another_is_named_and_made_again(
     fit.write_bytes(other.read_bytes())
     output = project.snakemake("--cores", "1", "--", SCORES)
     said = " ".join(output.split())  # sentences are folded
-    assert f"such as {fit.relative_to(project.folder)}: it differs from" in said
+    assert re.search(r": it differs from the file .*: \d+ fits?, ", said)
     assert fit.read_bytes() == kept
     assert (project.folder / SCORES).read_bytes() == score
 

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 import yaml
 from scipy.io import savemat
-from support.toy_study import CONFIG, Project
+from support.toy_study import CONFIG, Project, shared
 
 from cdspp.stages.formats import SCORE_COLUMNS, read_features, read_rows
 
@@ -126,8 +126,8 @@ def project(finished: Project) -> Iterator[Project]:
 
 def test_a_number_of_components_may_differ_by_domain(project: Project) -> None:
     for domain, number in {"shop": 3, "web": 4}.items():
-        path = project.folder / f"results/features/things/{domain}.words-pca.npz"
-        features = read_features(path)
+        name = f"results/features/things/{domain}.words-pca.npz"
+        features = read_features(project.folder / shared(project.folder, name))
         assert features.X.shape == (sum(SIZES[domain]), number)
         assert 0 < features.provenance["energy"] < 1
         assert features.provenance["view"]["storage"]["format"] == "words"
@@ -175,7 +175,8 @@ def test_a_copy_in_another_order_stops_the_run(project: Project) -> None:
     codes = labels_of("web")[::-1]
     savemat(path, {"fts": np.eye(26, N_SHAPES) + 1, "labels": codes[:, None]})
     try:
-        wanted = "results/features/things/web.shapes.npz"
+        name = "results/features/things/web.shapes.npz"
+        wanted = shared(project.folder, name)
         output = project.snakemake("--force", "--cores", "1", wanted, ok=False)
     finally:
         path.write_bytes(whole)

@@ -7,8 +7,7 @@ from cdspp.study.files import workflow_folder
 
 output, made_of = snakemake.output[0], snakemake.params.specification
 own = made_of["options"]["own"]
-tables = (own or {}).get("tables", {}).values()
-with file_job(snakemake.log[0], output, made_of, own=tables):
+with file_job(snakemake.log[0], output, made_of):
     prepare_dataset(
         name=made_of["options"]["name"],
         own=own,

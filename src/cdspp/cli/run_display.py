@@ -33,6 +33,7 @@ LAST_LINES = 5  # of the log of a failed job
 # Rules of one kind are counted together, as fit_digits_cdspp and fit_digits_svm_t.
 KINDS = ("figure", "fit", "predictions", "table", "timing")
 CONTENT = re.compile(r"[A-Z][a-z]+s (?:of )?")  # what opens the messages of these
+REASONS = {"Forced execution": "outdated"}  # in the words of the sentences above
 TRACEBACK = '  File "'  # a location in the workflow, named in the first line
 OWN_ERROR = re.compile(r"WorkflowError( in .*)?:$")  # our message follows
 NOISE = ("Assuming unrestricted", "Building DAG")  # of Snakemake, before it starts
@@ -82,7 +83,8 @@ class RunDisplay:
             case "job_info", _:
                 rule, message = event["rule_name"], event["rule_msg"] or ""
                 # Files and parameters follow a colon, and further reasons follow them.
-                self.reasons[rule].update([event["reason"].partition(":")[0]])
+                reason = event["reason"].partition(":")[0]
+                self.reasons[rule].update([REASONS.get(reason, reason)])
                 self.messages[rule] = message.partition(":")[0]
             case (("job_started" | "job_finished" | "job_error"), _):
                 self._read_job(event)
@@ -279,7 +281,8 @@ class RunDisplay:
             reasons = sum((self.reasons[rule] for rule in rules), Counter[str]())
             causes = (f"{r} ({n})" if n < number else r for r, n in reasons.items())
             yield folded(f"{kind:{width}}{number:7}  {', '.join(causes)}".rstrip())
-            yield from _contents([self.messages.get(rule, "") for rule in rules])
+            if kind != "fit":  # of which the reasons name the methods
+                yield from _contents([self.messages.get(rule, "") for rule in rules])
 
 
 def folded(text: str) -> str:

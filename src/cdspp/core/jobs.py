@@ -71,17 +71,16 @@ def file_job(
     output: PathLike,
     specification: Mapping[str, Any],
     inputs: Mapping[str, PathLike] = {},
-    *,
-    own: Iterable[PathLike] = (),
 ) -> Iterator[dict[str, Any]]:
     """Run a job that writes one file; yield its arguments, and write the record.
 
     `specification` has the parts of a `Specification` without its inputs, which are
-    those of the job by name; further `own` files of the user are in no record.
+    those of the job by name.
     """
     made_of = Specification(**specification)
     files = {name: os.fspath(path) for name, path in inputs.items()}
-    with job(log_file, files.values(), own=[*made_of.own_files, *own]) as digests:
+    own = filter(os.path.isfile, made_of.own_files)  # a folder changes too often
+    with job(log_file, files.values(), own=own) as digests:
         yield made_of.arguments
         write_record(output, made_of._replace(inputs=files), digests)
 

@@ -6,7 +6,7 @@ import json
 import os
 import re
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -25,7 +25,12 @@ CHANGED_RECORD = "the record next to it was edited: its own digest does not matc
 OTHER_CODE = "it was made by other code"
 OTHER_INPUTS = "it was made from other kinds of files"
 DEFAULTS = "defaults"
+Moved = Callable[[str, str], str]
 NO_VALUE, LONGEST, NAMED = "none", 40, 3  # of values and changes in a reason
+
+
+def _moved(old: str, new: str) -> str:
+    return f"it was made from {old}, not from {new}"
 
 
 class Specification(NamedTuple):
@@ -50,11 +55,12 @@ class Specification(NamedTuple):
 class Record(NamedTuple):
     """The origin of a file: its specification, and digests of inputs and content.
 
-    `inputs` has their digests, by the names of the specification.
+    `inputs` has the digests of the inputs and `places` their paths, by name.
     """
 
     file: str
     inputs: Mapping[str, str]
+    places: Mapping[str, str]
     options: Mapping[str, Any]
     own_files: Mapping[str, str]
     code: str
@@ -113,7 +119,9 @@ def write_record(
     """
     inputs, options, own_files, code = specification
     found = {name: digests[os.fspath(file)] for name, file in inputs.items()}
-    content = {"file": Path(path).as_posix(), "inputs": found, "options": options}
+    places = {name: STORED.sub("", os.fspath(file)) for name, file in inputs.items()}
+    content: dict[str, Any] = {"file": Path(path).as_posix(), "inputs": found}
+    content |= {"places": places, "options": options}
     content |= {"own_files": own_files, "code": code, "sha256": file_digest(path)}
     content = with_schema(_as_json({**content, "extra": {**extra}}))
     write_json(record_path(path), {**content, "digest": content_digest(content)})
@@ -143,12 +151,13 @@ def record_mismatch(
     cache: dict[str, str] | None = None,
     *,
     record: Record | None = None,
+    moved: Moved = _moved,
 ) -> str:
     """Return how a file differs from its record or the specification; empty if equal.
 
-    A file older than its record is read again only if the clock went back, and missing
-    inputs are not compared. `cache` maps paths to digests, empty for files to skip, and
-    caches the digests of inputs between calls.
+    A file older than its record is read again only if the clock went back. `cache` maps
+    paths to digests, empty for files to skip, and caches the digests of inputs between
+    calls; `moved` is as in `changes`.
     """
     problem = ""
     if record is None:
@@ -162,25 +171,33 @@ def record_mismatch(
         digests[file] = record.sha256 if old else file_digest(path)
     if digests[file] != record.sha256:
         return f"it differs from the file that {sidecar.name}, next to it, describes"
-    return "" if expected is None else changes(record, expected, digests)
+    return "" if expected is None else changes(record, expected, digests, moved)
 
 
 def changes(
-    record: Record, expected: Specification, digests: dict[str, str] | None = None
+    record: Record,
+    expected: Specification,
+    digests: dict[str, str] | None = None,
+    moved: Moved = _moved,
 ) -> str:
     """Return what changed since a file was made, in the user's words; else empty.
 
-    Inputs are compared if there are expected ones; `digests` caches theirs by path,
-    empty for files to skip.
+    Inputs are compared if there are expected ones, but not those that are missing in
+    their place; `digests` caches theirs by path, empty for files to skip. For an input
+    that is now another file, `moved` returns why, from its old and its new path.
     """
     digests = {} if digests is None else digests
     for name, place in expected.inputs.items():
         if place not in digests:
             digests[place] = file_digest(place) if Path(place).is_file() else ""
-        if digests[place] not in ("", record.inputs.get(name)):
+        if digests[place] == record.inputs.get(name):
+            continue
+        if (old := record.places.get(name, place)) != place:
+            return moved(old, place)
+        if digests[place]:
             return f"it was made from another {place} than the present one"
-    old, new = _in_force(record.options), _in_force(_as_json(expected.options))
-    options = [*_changed_values(old, new)]
+    before, now = _in_force(record.options), _in_force(_as_json(expected.options))
+    options = [*_changed_values(before, now)]
     files = {*record.own_files.items()} ^ {*expected.own_files.items()}
     options += [f"another {name}" for name in dict.fromkeys(n for n, _ in files)]
     if options:
@@ -229,7 +246,7 @@ def _find_record(path: PathLike) -> tuple[Record | None, str]:
         record = Record(**without_schema(record_path(path), content))
     except (DataError, AttributeError, KeyError, TypeError):
         return None, NO_RECORD
-    if [type(part) for part in record] != [str, dict, dict, dict, str, str, dict]:
+    if [type(part) for part in record] != [str, dict, dict, dict, dict, str, str, dict]:
         return None, NO_RECORD
     if not STORED.match(os.fspath(path)):  # a copy, or a file that was never in storage
         record = record._replace(file=STORED.sub("", record.file))

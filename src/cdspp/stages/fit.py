@@ -181,8 +181,10 @@ def _write_fit(job_inputs: JobInputs, fit: Fit, inputs: Mapping[str, str]) -> No
     extra |= {"trials": results, "device": _device(fit), "seed": fit.seed}
     extra |= {"numeric_threads": fit.numeric_threads}
     extra |= {"versions": provenance.versions(), "platform": provenance.hardware()}
-    made_of = fit.made_of._replace(inputs={name: name for name in inputs})
-    write_record(fit.predictions, made_of, inputs, extra)
+    places = {name: os.fspath(path) for name, path in files.items()}
+    digests = {places[name]: digest for name, digest in inputs.items()}
+    made_of = fit.made_of._replace(inputs=places)
+    write_record(fit.predictions, made_of, digests, extra)
     earlier.remove_covered()
 
 

@@ -36,7 +36,7 @@ class RunForecast(NamedTuple):
 
     def __str__(self) -> str:
         """Return a line for each cause, and the number of fits that are kept."""
-        kept = f"{counted(self.kept, 'fit')} kept"
+        kept = f"; {counted(self.kept, 'fit')} kept" if self.kept else ""
         if not self.causes:
             return f"All {counted(self.kept, 'fit')} are up to date."
         lines = [
@@ -44,7 +44,7 @@ class RunForecast(NamedTuple):
             f"{duration(cause.seconds)}"
             for cause in self.causes
         ]
-        return "\n".join([*lines[:-1], f"{lines[-1]}; {kept}."])
+        return "\n".join([*lines[:-1], f"{lines[-1]}{kept}."])
 
 
 def _names(methods: Sequence[str]) -> str:

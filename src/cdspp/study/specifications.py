@@ -18,7 +18,7 @@ from cdspp.core.files import content_digest
 from cdspp.core.names import MAIN, FitKey
 from cdspp.core.records import DEFAULTS, Specification
 from cdspp.datasets import dataset_recipe
-from cdspp.datasets.base import digests_path
+from cdspp.datasets.base import digests_path, file_digests
 from cdspp.features import extractor_class, own_digests, pretrained_network
 from cdspp.features.base import WordExtractor
 from cdspp.methods import identity, method_class
@@ -79,7 +79,13 @@ class Specifications:
         data, memory = self._study.datasets[name], digests_path("data", name)
         content = dataset_recipe(name, data.own, data.entry, memory)
         code = code_digest("cdspp.stages.data", content["module"])
-        return Specification(options={"name": name, **content}, code=code)
+        own_files, own = {}, data.own or {}
+        if "folder" in own:
+            own_files = {str(own["folder"]): content.pop("fingerprint")}
+        elif "tables" in own:  # whose fingerprint has these digests and `own`
+            del content["fingerprint"]
+            own_files = file_digests([*map(Path, own["tables"].values())], memory)
+        return Specification({}, {"name": name, **content}, own_files, code)
 
     def _labels(self, data: str) -> Specification:
         inputs = {"index": INDEX.format(data=data)}

@@ -20,6 +20,8 @@ from cdspp.core.names import FitKey, PathLike
 from cdspp.core.provenance import file_digest
 from cdspp.core.records import (
     Specification,
+    changes,
+    read_record,
     record_mismatch,
     record_path,
     with_schema,
@@ -87,12 +89,20 @@ class _Comparison:
         specification_of = of or self._specifications.of
         for file in filter(os.path.isfile, files):
             target = specification_of(file)
-            reason = record_mismatch(file, target, self._known)
+            reason = record_mismatch(file, target, self._known, moved=self._moved)
             if self.found and not reason:
                 inputs = target.inputs.values()
                 reason = "" if self.found.keys().isdisjoint(inputs) else FOLLOWS
             if reason:
                 self.found[file], self._known[file] = reason, ""
+
+    def _moved(self, old: str, new: str) -> str:
+        """Return what differs between two files of which one takes another's place."""
+        reason = ""
+        with suppress(DataError):  # the old file is gone, or damaged
+            expected = self._specifications.of(new)
+            reason = changes(read_record(old), expected, self._known, self._moved)
+        return reason or f"it was made from {old}, not from {new}"
 
     def check_benchmark(self, benchmark: str, *, quick: bool) -> None:
         """Compare the fits of a benchmark, and scores that do not follow from them."""

@@ -118,5 +118,5 @@ def test_a_line_tells_numbers_and_ranges(folder: Path) -> None:
 
 def test_features_of_other_samples_than_the_labels_are_refused(folder: Path) -> None:
     write_labels(folder / "shop.parquet", "shop", CLASSES, 4)
-    with pytest.raises(DataError, match=r"shop\.net\.npz: 6 samples, but 8"):
+    with pytest.raises(DataError, match=r"shop\.net-1f\.npz: 6 samples, but 8"):
         count_contents(PLAN, **files(folder))
