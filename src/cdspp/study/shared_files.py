@@ -12,8 +12,9 @@ import os
 import re
 import shutil
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from contextlib import suppress
+from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
@@ -166,25 +167,30 @@ class _References:
                     stated[digest].add(path)
         for paths in stated.values():
             self.found |= paths
-        for stage in STAGES:
-            for file in _recorded_files(root / stage):
-                if record := _read(file, problems):
-                    self._add(record, stated, record.extra.get("dataset"))
+        files_of_stages = (_recorded_files(root / stage) for stage in STAGES)
+        found = (_read(file, problems) for file in chain.from_iterable(files_of_stages))
+        records = [record for record in found if record]
+        data = {record.extra.get("dataset") for record in records}  # of fits
+        for record in records:
+            self._add(record, stated, data)
 
     def _add(
-        self, record: Record, stated: Mapping[str, set[str]], data: str | None
+        self,
+        record: Record,
+        stated: Mapping[str, set[str]],
+        data: Container[str | None],
     ) -> None:
         """Add the inputs of a record.
 
         Several files may have the content of an input: it is the one that the report
-        states, or else one of the same data, or any.
+        states, or else those of the same data, or any.
         """
         for digest in record.inputs.values():
             if paths := stated.get(digest):
                 self.found |= paths
                 continue
             files = self._by_digest.get(digest, [])
-            same = [file.path for file in files if file.data == data]
+            same = [file.path for file in files if file.data in data]
             self.found |= {*(same or (file.path for file in files))}
 
     def close(self, more: Iterable[str]) -> set[str]:
@@ -195,15 +201,16 @@ class _References:
             done |= ahead
             for path in ahead & self._by_path.keys():
                 file = self._by_path[path]
-                self._add(file.record, {}, file.data)
+                self._add(file.record, {}, {file.data})
         return self.found
 
 
 def _shared_files(problems: list[str]) -> Iterator[SharedFile]:
     """Yield features, labels, codebooks and the indexes of own data."""
     for kind in KINDS:
-        found = Path("results", kind).glob("[!.]*/[!.]*")
-        names = {_described(p) if p.suffix == ".json" else str(p) for p in found}
+        found = [*Path("results", kind).glob("[!.]*/[!.]*")]
+        names = {str(path) for path in found if path.suffix in (".npz", ".parquet")}
+        names |= {_described(path) for path in found if path.suffix == ".json"}
         for path in sorted(names):
             if record := _read(path, problems):
                 data = Path(path).parent.name
@@ -211,8 +218,7 @@ def _shared_files(problems: list[str]) -> Iterator[SharedFile]:
     for folder in sorted(Path("data").glob("[!.]*")):
         path = INDEX.format(data=folder.name)
         is_own = _DIGEST.fullmatch(folder.name) and not any(folder.glob("*.fetched.*"))
-        is_there = [*filter(os.path.lexists, (path, record_path(path)))]
-        if not is_own or not is_there:
+        if not is_own or not record_path(path).is_file():
             continue  # downloaded, generated, or a folder of the user
         record = _read(path, problems)
         if record is not None and record.options.get("own"):
