@@ -108,9 +108,10 @@ def load_results(folder: PathLike) -> Results:
     SchemaError
         Another version of the library wrote its files in a schema unknown to this one.
     """
-    root, files = Path(folder), score_files(Path(folder))
+    root = Path(folder)
     if note := freshness_note(root):
         warnings.warn(note, stacklevel=2)
+    files = score_files(root)
     with suppress(DataError):  # no report yet
         digest_files = read_digests(root).files
         names = {Path(name).name for name in digest_files if "/scores/" in name}

@@ -268,7 +268,7 @@ def changed_files(
     """Yield files that were changed since the report or are gone, and why.
 
     These are the page itself and the files whose names in ``results`` begin with `own`.
-    If `quick`, files that are older than the digests of the report are not read.
+    If `quick`, files that are as old as the digests of the report are not read.
     """
     page = root / REPORT_PAGE
     if not page.is_file():
@@ -278,8 +278,7 @@ def changed_files(
     except DataError as error:
         yield page.with_name(DIGESTS), str(error).partition(": ")[2].rstrip(".")
         return
-    is_old = quick and _is_as_old(page, page, own=True)
-    if not is_old and file_digest(page) != report_digests.page:
+    if file_digest(page) != report_digests.page:
         reason = "it differs from the page that was written: edited, or truncated"
         yield page, f"{reason}. Delete it and run the study again"
     for name, digest in report_digests.files.items():
