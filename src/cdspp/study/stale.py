@@ -244,11 +244,13 @@ def outdated_note(study: Study, file: PathLike, inputs: Collection[str] = ()) ->
         found = {path: reason for path, reason in found.items() if path in inputs}
     if not found:
         return ""
-    path, reason = next(iter(found.items()))
-    outdated = f"{counted(len(found), 'file')} would be made again, {path} first"
+    report = REPORT.format(study=study.name)  # its reason names what was edited
+    path = report if report in found else next(iter(found))
+    outdated = f"a run would remake {counted(len(found), 'file')}"
+    cause = f"{path}: {found[path]}"
     remedy = f"cdspp status {file} lists all, cdspp run {file} renews them"
     return (
-        f"results of {study.name} differ from {file}: {outdated} ({reason}). {remedy}."
+        f"results of {study.name} differ from {file}: {outdated} ({cause}). {remedy}."
     )
 
 
