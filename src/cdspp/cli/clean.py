@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 import shlex
 import time
 from argparse import Namespace
@@ -27,6 +28,8 @@ def _clean(arguments: Namespace) -> str:
     from cdspp.study.shared_files import find_usage, remove
 
     require_posix()
+    if not any(map(os.path.lexists, ("results", "data"))):
+        return "Nothing to remove: this folder has neither results/ nor data/."
     keep = [path for file in arguments.file for path in _files_ahead(file)]
     with sole_lock("cdspp clean") as note:
         if note:

@@ -67,8 +67,9 @@ class SharedFile(NamedTuple):
     def last_use(self) -> float:
         """The last time that it was read or written, as far as the disk records it."""
         record = record_path(self.path)  # was read just now
-        states = [path.lstat() for path in self.parts if path != record]
-        return max((max(s.st_atime, s.st_mtime) for s in states), default=0.0)
+        files = [path for path in self.parts if path != record] or [record]
+        states = [path.lstat() for path in files]
+        return max(max(state.st_atime, state.st_mtime) for state in states)
 
 
 class Usage(NamedTuple):
