@@ -236,6 +236,8 @@ def _find_record(path: PathLike, *, moved: bool = False) -> tuple[Record | None,
         record = record._replace(file=STORED.sub("", record.file))
     if digest != content_digest(content):
         return None, CHANGED_RECORD
-    if not moved and Path(record.file).parts[-5:] != Path(path).parts[-5:]:
+    if moved:
+        return record, ""
+    if Path(record.file).parts[-5:] != Path(path).parts[-5:]:
         return None, f"the record next to it describes {record.file}"
     return record, ""
