@@ -42,6 +42,11 @@ def test_an_edit_after_the_report_is_named(path: Path) -> None:
     assert f"1 file changed since the report, {path}. cdspp verify results/a" in note
 
 
+def test_a_report_without_digests_is_named() -> None:
+    PAGE.with_name("digests.json").unlink()
+    assert "results/a/report/digests.json. cdspp verify" in freshness_note(ROOT)
+
+
 def test_an_older_file_in_the_place_of_a_table_is_named() -> None:
     Path("older.csv").write_text("older")
     os.utime("older.csv", ns=(1, 1))

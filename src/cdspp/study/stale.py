@@ -225,7 +225,8 @@ def freshness_note(root: Path) -> str:
     It says nothing on missing files: a part of the results may have been sent.
     """
     root = root.resolve() if root.name in ("", "..") else root  # such as ``.``
-    files = [str(path) for path, _ in changed_files(root, quick=True) if path.is_file()]
+    changes = (path for path, _ in changed_files(root, quick=True))
+    files = [str(path) for path in changes if path.is_file() or path.name == DIGESTS]
     if not files:
         return ""
     changed = f"{counted(len(files), 'file')} changed since the report, {files[0]}"
