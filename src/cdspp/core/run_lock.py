@@ -127,6 +127,14 @@ def lock_run(
         return OwnRunLock(None, LOCK_NOTE.format(runs=UNKNOWN_RUN) if has_locks else "")
 
 
+def read_run_locks(folder: PathLike = FOLDER) -> list[RunLock]:
+    """Return the run locks in a folder, of active and of killed runs."""
+    paths = sorted(Path(folder, RUNS).glob("*.json"))
+    if not paths and any(Path(folder).glob(LOCKS)):  # the disk has no such locks
+        return [RunLock(Path(folder, LOCKS), "", 0, None, 0.0, {})]
+    return [lock for path in paths if (lock := read_run_lock(path))]
+
+
 @contextmanager
 def sole_lock(command: str, folder: PathLike = FOLDER) -> Iterator[str]:
     """Keep runs out of a folder during the block; yield the note of `lock_run`."""
@@ -138,27 +146,6 @@ def sole_lock(command: str, folder: PathLike = FOLDER) -> Iterator[str]:
             lock.path.unlink(missing_ok=True)
         if lock.stream is not None:
             lock.stream.close()
-
-
-def _check_alone(folder: Path, command: str) -> None:
-    runs = [run for run in read_run_locks(folder) if run.lives is not False]
-    if sole := [run for run in runs if run.lives and run.command]:
-        fault = f"{sole[0].command} ({sole[0]}) is removing files in this folder"
-        raise ConfigError(f"{fault}. Repeat this command in a few seconds.")
-    if command and runs:
-        names = ", ".join(map(str, runs))
-        if any(run.lives is None for run in runs):
-            raise ConfigError(LOCK_NOTE.format(runs=names))
-        fault = f"a run is active in this folder and may need its files: {names}"
-        raise ConfigError(f"{fault}. Repeat {command} once it has ended.")
-
-
-def read_run_locks(folder: PathLike = FOLDER) -> list[RunLock]:
-    """Return the run locks in a folder, of active and of killed runs."""
-    paths = sorted(Path(folder, RUNS).glob("*.json"))
-    if not paths and any(Path(folder).glob(LOCKS)):  # the disk has no such locks
-        return [RunLock(Path(folder, LOCKS), "", 0, None, 0.0, {})]
-    return [lock for path in paths if (lock := read_run_lock(path))]
 
 
 def read_run_lock(path: Path) -> RunLock | None:
@@ -257,6 +244,19 @@ def check_run() -> None:
             result = "so it is unknown which code this job used"
             remedy = "Run the study again; existing files are kept."
             raise StaleJobError(f"{fault}, {result}. {remedy}")
+
+
+def _check_alone(folder: Path, command: str) -> None:
+    runs = [run for run in read_run_locks(folder) if run.lives is not False]
+    if sole := [run for run in runs if run.lives and run.command]:
+        fault = f"{sole[0].command} ({sole[0]}) is removing files in this folder"
+        raise ConfigError(f"{fault}. Repeat this command in a few seconds.")
+    if command and runs:
+        names = ", ".join(map(str, runs))
+        if any(run.lives is None for run in runs):
+            raise ConfigError(LOCK_NOTE.format(runs=names))
+        fault = f"a run is active in this folder and may need its files: {names}"
+        raise ConfigError(f"{fault}. Repeat {command} once it has ended.")
 
 
 def _remove_stale(folder: Path) -> str:
