@@ -101,7 +101,10 @@ to_remake = set()  # existing files, remade if the run reaches them
 
 if workflow.is_main_process:  # jobs also read this file
     # Taken before Snakemake's own lock, and held until the end.
-    own_lock = lock_run(code=code_state())
+    try:
+        own_lock = lock_run(code=code_state())
+    except ConfigError as error:
+        raise WorkflowError(str(error))
     export_run_lock(own_lock)
     backend = getattr(workflow.workflow_settings, "persistence_backend", "file")
     unrecorded = unrecorded_files(study) if str(backend) == "file" else []

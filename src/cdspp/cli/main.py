@@ -28,6 +28,7 @@ MODULES = {
     "compare": ("compare",),
     "init": ("fetch", "init"),
     "run": ("plan", "run"),
+    "clean": ("clean",),
     "study": ("status", "summary", "verify", "export-splits"),
     "references": ("cite", "constraints"),
 }

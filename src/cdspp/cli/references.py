@@ -6,6 +6,7 @@ from argparse import Namespace
 from typing import Any
 
 from cdspp.cli.command import add_command
+from cdspp.cli.study import warn_if_changed
 from cdspp.study.files import workflow_folder
 
 PINS = "envs/requirements.txt"
@@ -16,6 +17,7 @@ def _cite(arguments: Namespace) -> str:
     from cdspp.datasets.catalogue import load_catalogue
 
     resources, folder = workflow_folder() / "resources", arguments.folder
+    warn_if_changed(folder)
     records = fit_records.read_fit_records(fit_records.record_files(folder))
     bibliography = fit_records.read_bibliography(resources / "references.bib")
     catalogue = load_catalogue(resources / "datasets.yaml")

@@ -5,8 +5,10 @@ from __future__ import annotations
 import logging
 import os
 import re
+import shlex
+import warnings
 from argparse import Namespace
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -52,10 +54,25 @@ def read_study(files: Sequence[PathLike]) -> Study:
 def _summary(arguments: Namespace) -> str:
     from cdspp.report.page.headline import headline, read_headline
 
-    folder = _study_and_results(arguments.study)[1]
+    study, folder = _study_and_results(arguments.study)
+    warn_if_changed(folder, study, arguments.study)
     if arguments.json:
         return command.json_text(read_headline(folder).to_dict())
     return headline(folder)
+
+
+def warn_if_changed(
+    folder: Path,
+    study: Study | None = None,
+    file: str = "",
+    inputs: Collection[str] = (),
+) -> None:
+    """Warn, before results are handed on, that they differ from report or study."""
+    from cdspp.study.stale import freshness_note, outdated_note
+
+    note = outdated_note(study, file, inputs) if study else ""
+    if note := note or (freshness_note(folder) if not inputs else ""):
+        warnings.warn(note, stacklevel=2)
 
 
 def _study_and_results(path: str) -> tuple[Study | None, Path]:
@@ -236,6 +253,8 @@ def _export(arguments: Namespace) -> str:
         call = study_command(arguments.file, "--until", "split", *features)
         count = f"{counted(len(missing), 'file')}, first {missing[0]}"
         raise DataError(f"inputs of fits do not exist yet ({count}). Run {call}")
+    named = shlex.join(map(str, arguments.file))
+    warn_if_changed(Path("results", study.name), study, named, inputs)
     folders = {name: arguments.to / study.name / name for name in blocks}
     command.check_outputs(folders.values(), inputs, force=arguments.force)
     lines = []

@@ -127,12 +127,13 @@ def write_record(
     write_json(record_path(path), {**content, "digest": content_digest(content)})
 
 
-def read_record(path: PathLike) -> Record:
+def read_record(path: PathLike, *, moved: bool = False) -> Record:
     """Read the record of a file; DataError if it is damaged or of another file.
 
-    SchemaError: a version of the library wrote it in a schema unknown to this one.
+    The file may have been `moved` since. SchemaError: a version of the library wrote it
+    in a schema unknown to this one.
     """
-    record, problem = _find_record(path)
+    record, problem = _find_record(path, moved=moved)
     if record is None:
         raise record_error(path, problem)
     return record
@@ -239,7 +240,7 @@ def _shown(value: Any) -> str:
     return value if isinstance(value, str) else json.dumps(value)
 
 
-def _find_record(path: PathLike) -> tuple[Record | None, str]:
+def _find_record(path: PathLike, *, moved: bool = False) -> tuple[Record | None, str]:
     try:
         content = read_json(record_path(path))
         digest = content.pop("digest", "")
@@ -252,6 +253,8 @@ def _find_record(path: PathLike) -> tuple[Record | None, str]:
         record = record._replace(file=STORED.sub("", record.file))
     if digest != content_digest(content):
         return None, CHANGED_RECORD
+    if moved:
+        return record, ""
     if Path(record.file).parts[-5:] != Path(path).parts[-5:]:
         return None, f"the record next to it describes {record.file}"
     return record, ""

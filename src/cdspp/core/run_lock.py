@@ -50,6 +50,7 @@ class RunLock(NamedTuple):
     lives: bool | None
     started: float
     code: State
+    command: str = ""  # that needs the folder for itself
 
     def __str__(self) -> str:
         """Name the run for the user."""
@@ -95,8 +96,14 @@ def lock_file(
     fcntl.flock(stream, kind if wait else kind | fcntl.LOCK_NB)
 
 
-def lock_run(folder: PathLike = FOLDER, code: State | None = None) -> OwnRunLock:
-    """Lock Snakemake's folder for this process; remove locks of killed runs."""
+def lock_run(
+    folder: PathLike = FOLDER, code: State | None = None, *, command: str = ""
+) -> OwnRunLock:
+    """Lock Snakemake's folder for this process; remove locks of killed runs.
+
+    A `command` needs the folder for itself. ConfigError: it would share the folder with
+    a run, or this run with it.
+    """
     folder = Path(folder).absolute()
     run_locks = folder / RUNS
     try:
@@ -105,15 +112,17 @@ def lock_run(folder: PathLike = FOLDER, code: State | None = None) -> OwnRunLock
             # Of two runs that start together, the second finds the lock of the first.
             lock_file(guard)
             note = _remove_stale(folder)
+            _check_alone(folder, command)
             handle, name = tempfile.mkstemp(dir=run_locks, suffix=".json")
             stream = os.fdopen(handle, "w", encoding="utf-8")
             lock_file(stream)
             content = {"host": socket.gethostname(), "process": os.getpid()}
-            json.dump({**content, "code": code or {}}, stream)
+            json.dump({**content, "code": code or {}, "command": command}, stream)
             stream.flush()
             atexit.register(Path(name).unlink, missing_ok=True)
             return OwnRunLock(stream, note, Path(name))
     except OSError:  # some file systems lack locks
+        _check_alone(folder, command)
         has_locks = any(folder.glob(LOCKS))
         return OwnRunLock(None, LOCK_NOTE.format(runs=UNKNOWN_RUN) if has_locks else "")
 
@@ -124,6 +133,19 @@ def read_run_locks(folder: PathLike = FOLDER) -> list[RunLock]:
     if not paths and any(Path(folder).glob(LOCKS)):  # the disk has no such locks
         return [RunLock(Path(folder, LOCKS), "", 0, None, 0.0, {})]
     return [lock for path in paths if (lock := read_run_lock(path))]
+
+
+@contextmanager
+def sole_lock(command: str, folder: PathLike = FOLDER) -> Iterator[str]:
+    """Keep runs out of a folder during the block; yield the note of `lock_run`."""
+    lock = lock_run(folder, command=command)
+    try:
+        yield lock.note
+    finally:
+        if lock.path is not None:
+            lock.path.unlink(missing_ok=True)
+        if lock.stream is not None:
+            lock.stream.close()
 
 
 def read_run_lock(path: Path) -> RunLock | None:
@@ -149,7 +171,8 @@ def read_run_lock(path: Path) -> RunLock | None:
     is_local = content["host"] == socket.gethostname()
     lives = True if is_free is False else False if is_free and is_local else None
     code = {file: tuple(state) for file, state in content.get("code", {}).items()}
-    return RunLock(path, content["host"], content["process"], lives, started, code)
+    host, process, command = content["host"], content["process"], content.get("command")
+    return RunLock(path, host, process, lives, started, code, command or "")
 
 
 def code_state() -> State:
@@ -221,6 +244,19 @@ def check_run() -> None:
             result = "so it is unknown which code this job used"
             remedy = "Run the study again; existing files are kept."
             raise StaleJobError(f"{fault}, {result}. {remedy}")
+
+
+def _check_alone(folder: Path, command: str) -> None:
+    runs = [run for run in read_run_locks(folder) if run.lives is not False]
+    if sole := [run for run in runs if run.lives and run.command]:
+        fault = f"{sole[0].command} ({sole[0]}) is removing files in this folder"
+        raise ConfigError(f"{fault}. Repeat this command in a few seconds.")
+    if command and runs:
+        names = ", ".join(map(str, runs))
+        if any(run.lives is None for run in runs):
+            raise ConfigError(LOCK_NOTE.format(runs=names))
+        fault = f"a run is active in this folder and may need its files: {names}"
+        raise ConfigError(f"{fault}. Repeat {command} once it has ended.")
 
 
 def _remove_stale(folder: Path) -> str:

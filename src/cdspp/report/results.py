@@ -1,5 +1,6 @@
 """The results of a finished study as data frames."""
 
+import warnings
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,7 +13,8 @@ from cdspp.analysis.summary import read_scores, score_files
 from cdspp.core.discovery import did_you_mean
 from cdspp.core.errors import DataError
 from cdspp.core.names import PathLike
-from cdspp.study.stale import read_digests
+from cdspp.study.shared_files import shared_features
+from cdspp.study.stale import freshness_note, read_digests
 
 __all__ = ["Results", "load_results"]
 
@@ -57,6 +59,25 @@ class Results:
         texts = pd.read_csv(paths[name], dtype="str", keep_default_na=False)
         return texts.apply(_numbers)
 
+    def features(self) -> pd.DataFrame:
+        """Return the files of features and labels by data set, domain and view.
+
+        ``results/features/index.csv`` has the options of each view.
+
+        Raises
+        ------
+        DataError
+            The study has no report, which names its files.
+        """
+        results = self.folder.parent
+        files = [str(results / name) for name in read_digests(self.folder).files]
+        rows = [
+            {**row, "labels": str(results / row["labels"])}
+            for row in shared_features(files)
+        ]
+        columns = ["dataset", "domain", "view", "features", "labels"]
+        return pd.DataFrame(rows, columns=columns)
+
 
 def _numbers(texts: pd.Series) -> pd.Series:
     try:
@@ -67,6 +88,8 @@ def _numbers(texts: pd.Series) -> pd.Series:
 
 def load_results(folder: PathLike) -> Results:
     """Load the results of a study as data frames.
+
+    Warns if files have changed since the report.
 
     Parameters
     ----------
@@ -85,7 +108,10 @@ def load_results(folder: PathLike) -> Results:
     SchemaError
         Another version of the library wrote its files in a schema unknown to this one.
     """
-    root, files = Path(folder), score_files(Path(folder))
+    root = Path(folder)
+    if note := freshness_note(root):
+        warnings.warn(note, stacklevel=2)
+    files = score_files(root)
     with suppress(DataError):  # no report yet
         digest_files = read_digests(root).files
         names = {Path(name).name for name in digest_files if "/scores/" in name}

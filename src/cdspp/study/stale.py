@@ -8,8 +8,9 @@ import hashlib
 import json
 import os
 import sys
+import time
 from base64 import urlsafe_b64encode
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
@@ -228,10 +229,59 @@ def changed_note(root: Path) -> str:
     return f"{changed}, {how}: {', '.join(files[:NAMED])}{rest}. {remedy}"
 
 
-def changed_files(root: Path, own: str = "") -> Iterator[tuple[Path, str]]:
+def freshness_note(root: Path) -> str:
+    """Return a note on results that differ from their report; empty if they are fresh.
+
+    It says nothing on missing files: a part of the results may have been sent.
+    """
+    root = root.resolve() if root.name in ("", "..") else root  # such as ``.``
+    changes = (path for path, _ in changed_files(root, quick=True))
+    files = [str(path) for path in changes if path.is_file() or path.name == DIGESTS]
+    if not files:
+        return ""
+    changed = f"{counted(len(files), 'file')} changed since the report, {files[0]}"
+    more = " first" if len(files) > 1 else ""
+    remedy = f"cdspp verify {root} names all, cdspp run with its study file renews them"
+    return f"{root} is not as its report left it: {changed}{more}. {remedy}."
+
+
+def outdated_note(study: Study, file: PathLike, inputs: Collection[str] = ()) -> str:
+    """Return a note on results that differ from a study file; empty if they are fresh.
+
+    With `inputs`, only these files count.
+    """
+    found = stale(study, quick=True)
+    if inputs:
+        found = {path: reason for path, reason in found.items() if path in inputs}
+    if not found:
+        return ""
+    report = REPORT.format(study=study.name)  # its reason names what was edited
+    path = report if report in found else next(iter(found))
+    outdated = f"a run would remake {counted(len(found), 'file')}"
+    cause = f"{path}: {found[path]}"
+    remedy = f"cdspp status {file} lists all, cdspp run {file} renews them"
+    return (
+        f"results of {study.name} differ from {file}: {outdated} ({cause}). {remedy}."
+    )
+
+
+def _is_as_old(path: Path, page: Path, *, own: bool) -> bool:
+    """Return whether a file was written before the digests next to a report.
+
+    Copies of shared files have later times of change, and are too large to read again.
+    """
+    file, digests = path.stat(), page.with_name(DIGESTS).stat()
+    change = file.st_ctime_ns <= digests.st_ctime_ns <= time.time_ns()
+    return file.st_mtime_ns <= digests.st_mtime_ns and (change or not own)
+
+
+def changed_files(
+    root: Path, own: str = "", *, quick: bool = False
+) -> Iterator[tuple[Path, str]]:
     """Yield files that were changed since the report or are gone, and why.
 
     These are the page itself and the files whose names in ``results`` begin with `own`.
+    If `quick`, files that are as old as the digests of the report are not read.
     """
     page = root / REPORT_PAGE
     if not page.is_file():
@@ -251,6 +301,8 @@ def changed_files(root: Path, own: str = "") -> Iterator[tuple[Path, str]]:
         if not path.is_file():
             yield path, "this input of the report is missing. Run the study again"
         # A stranger's report may name a system file, which has size 0 but no end.
+        elif quick and _is_as_old(path, page, own=name.startswith(f"{root.name}/")):
+            continue
         elif (current := file_digest(path) if path.stat().st_size else EMPTY) != digest:
             # No run remakes files outside, such as predictions of another program.
             remedy = "Run" if name.startswith("..") else "Delete it and run"

@@ -42,6 +42,7 @@ from cdspp.report.tables.table import (
 from cdspp.study.files import FIGURE_FORMS, TABLE_FORMS
 from cdspp.study.model import RunDescription
 from cdspp.study.plan import Plans
+from cdspp.study.shared_files import write_features_index
 from cdspp.study.stale import digests_of_files, write_digests
 
 if TYPE_CHECKING:
@@ -89,6 +90,7 @@ def write_report(
     )
     write_page(text, page)
     write_digests(page, study.config, digests)
+    write_features_index(page.absolute().parents[2])
 
 
 def write_page(text: str, output: PathLike) -> None:
