@@ -17,7 +17,7 @@ from typing import Any
 
 from cdspp.cli import command
 from cdspp.cli.study import files_to_remake, read_config, read_study
-from cdspp.core.errors import write_errors, writing_fault
+from cdspp.core.errors import ConfigError, write_errors, writing_fault
 from cdspp.core.run_lock import FOLDER, KEEP_FITS, require_posix
 from cdspp.core.wording import duration
 from cdspp.study.files import study_file_path, workflow_folder
@@ -31,6 +31,11 @@ IDLE = "Nothing to be done"
 FORWARDED = ("SIGINT", "SIGTERM", "SIGHUP")
 TRACEBACK = '  File "'  # a location in the workflow, named in the first line
 FIRST_LEFT = 10.0  # seconds before the line shows the time left
+# Options of Snakemake that name another study or folder, or forbid writing.
+NOT_ACCEPTING = frozenset(
+    ("--config", "-C", "--configfile", "--configfiles", "--directory", "-d")
+    + ("--dry-run", "--dryrun", "-n")
+)
 PAUSE = 0.2  # seconds between updates of the line
 PLAIN_PAUSE = 60.0  # seconds between lines without a terminal
 MOST_LINES = 15  # lines that explain a failure
@@ -124,9 +129,25 @@ def _plan(arguments: Namespace) -> str:
     return "\n".join([forecast_text([*methods, total]), "", *notes, *package_notes])
 
 
+def _accept(arguments: Namespace) -> None:
+    """Accept fits of other code or versions on a sample; print what was accepted."""
+    words = {word.partition("=")[0] for word in arguments.snakemake}
+    if found := sorted(words & NOT_ACCEPTING):
+        remedy = "Put values into the study file, and run other options on their own"
+        fault = f"--accept reads the study file in this folder, without {found[0]}"
+        raise ConfigError(f"{fault}. {remedy}.")
+    if arguments.remake:
+        raise ConfigError("expected --accept or --remake, got both. Leave one out.")
+    from cdspp.study.accept import accept
+
+    sys.stderr.write(f"{accept(read_study(arguments.file))}\n")
+
+
 def _run(arguments: Namespace) -> str:
     require_posix()
     command.need_package("snakemake", "cdspp run", command.STUDY_EXTRA)
+    if arguments.accept:
+        _accept(arguments)
     pairs = [word for word in arguments.snakemake if word.startswith("study=")]
     study = pairs[-1].removeprefix("study=") if pairs else ""  # Snakemake's --config
     study = study or str(read_config(arguments.file)[0].get("study"))
