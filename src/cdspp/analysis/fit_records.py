@@ -150,18 +150,17 @@ def accepted_text(records: Iterable[Mapping[str, Any]]) -> str:
     number = f"{sum(origins.values())} of {counted(n_trials, 'fit')}"
     by = ", ".join(f"{text} ({counted(n, 'fit')})" for text, n in origins.items())
     by = by if len(origins) > 1 else next(iter(origins))
-    trials = f"{counted(sum(samples.values()), 'refitted trial')}"
-    what = f"accepted from {by}: in a sample of {trials} every bit was equal"
-    return f"{number} {what} ({', '.join(samples)})."
+    of = f"a sample of {counted(sum(samples.values()), 'refitted trial')}"
+    what = f"made by earlier code or packages ({by}) and accepted, as {of}"
+    return f"{number} {what} was equal in every bit: {', '.join(sorted(samples))}."
 
 
 def _origin_text(entry: Mapping[str, Any], here: Mapping[str, str]) -> str:
-    """Name the code that made a trial, and numeric versions that differ from others."""
+    """Name the versions that made a trial: of this library, and those that changed."""
     versions = entry["versions"]
-    cdspp = f"cdspp {versions['cdspp']}" if "cdspp" in versions else "cdspp"
     others = numeric_versions(versions).items() - numeric_versions(here).items()
-    numeric = (f"{name} {version}" for name, version in sorted(others))
-    return ", ".join([f"{cdspp} (code {entry['code'][:8]})", *numeric])
+    own = [("cdspp", versions["cdspp"])] if "cdspp" in versions else []
+    return " with ".join(f"{name} {number}" for name, number in [*own, *sorted(others)])
 
 
 def sample_faults(records: Iterable[Mapping[str, Any]], root: Path) -> list[str]:

@@ -138,9 +138,41 @@ def _accept(arguments: Namespace) -> None:
         raise ConfigError(f"{fault}. {remedy}.")
     if arguments.remake:
         raise ConfigError("expected --accept or --remake, got both. Leave one out.")
-    from cdspp.study.accept import accept
+    from cdspp.study.accept import NOTHING, accept, affected_fits, inputs_to_remake
 
-    sys.stderr.write(f"{accept(read_study(arguments.file))}\n")
+    study = read_study(arguments.file)
+    before = [fit.file for fit in affected_fits(study)]
+    if not before:
+        raise ConfigError(NOTHING)
+    if files := inputs_to_remake(study):
+        _follow_run([*_command(arguments), "--", *files], _new_log("inputs"))
+    sys.stderr.write(f"{accept(study, before)}\n")
+
+
+def _new_log(name: str) -> Path:
+    # With the process number, because two studies may start in the same second.
+    log = Path("logs", time.strftime(f"{name}-%Y%m%d-%H%M%S-{os.getpid()}.log"))
+    with write_errors(log):
+        log.parent.mkdir(exist_ok=True)
+        log.touch()
+    return log
+
+
+def _follow_run(
+    call: Sequence[str], log: Path, *, remake: bool = False
+) -> tuple[ProgressLine, str]:
+    """Follow a run to its end, and return its output; exit if it stops before."""
+    progress = ProgressLine()
+    code, output = _follow(call, log, progress, remake=remake)
+    progress.clear()
+    if code:
+        jobs_done = f"after {progress.done} of {progress.total} jobs"
+        lines = [f"Interrupted {jobs_done}. The same command resumes it."]
+        if not progress.interrupted:
+            lines = [f"Stopped {jobs_done}:", *_reasons(progress, log)]
+        sys.stderr.write("\n".join([*lines, f"Whole log: {log}"]) + "\n")
+        sys.exit(code)
+    return progress, output
 
 
 def _run(arguments: Namespace) -> str:
@@ -152,23 +184,9 @@ def _run(arguments: Namespace) -> str:
     study = pairs[-1].removeprefix("study=") if pairs else ""  # Snakemake's --config
     study = study or str(read_config(arguments.file)[0].get("study"))
     folder = Path("results", study)
-    # With the process number, because two studies may start in the same second.
-    log = Path("logs", time.strftime(f"run-%Y%m%d-%H%M%S-{os.getpid()}.log"))
-    with write_errors(log):
-        log.parent.mkdir(exist_ok=True)
-        log.touch()
-    progress = ProgressLine()
-    code, output = _follow(_command(arguments), log, progress, remake=arguments.remake)
-    progress.clear()
+    log, call = _new_log("run"), _command(arguments)
+    progress, output = _follow_run(call, log, remake=arguments.remake)
     log_line = f"Whole log: {log}"
-    if code:
-        jobs_done = f"after {progress.done} of {progress.total} jobs"
-        if progress.interrupted:
-            lines = [f"Interrupted {jobs_done}. The same command resumes it.", log_line]
-        else:
-            lines = [f"Stopped {jobs_done}:", *_reasons(progress, log), log_line]
-        sys.stderr.write("\n".join(lines) + "\n")
-        sys.exit(code)
     if not progress.started:  # Snakemake was asked for something other than a run
         return output.rstrip() or log_line
     if progress.dry and progress.total:

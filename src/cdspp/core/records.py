@@ -25,7 +25,8 @@ CHANGED_RECORD = "the record next to it was edited: its own digest does not matc
 OTHER_CODE = "it was made by other code"
 OTHER_INPUTS = "it was made from other kinds of files"
 DEFAULTS = "defaults"
-ACCEPTED = "accepted"  # in the record of a trial: its origin, and a sample
+# In the record of a trial: its origin and a sample; also the folder of samples.
+ACCEPTED = "accepted"
 NO_VALUE, LONGEST, NAMED = "none", 40, 3  # of values and changes in a reason
 
 

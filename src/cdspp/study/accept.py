@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import logging
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import chain
 from pathlib import Path
@@ -34,9 +34,10 @@ from cdspp.core.wording import counted, duration
 from cdspp.stages.fit import FOLDS, Fit, JobInputs, grid_options, loaded_methods
 from cdspp.stages.formats import read_fit_record
 from cdspp.stages.refit import compare_refit
+from cdspp.study.files import files_before_fits
 from cdspp.study.model import Study
 from cdspp.study.specifications import Specifications
-from cdspp.study.stale import fit_file
+from cdspp.study.stale import fit_file, stale
 
 NAMED = 5  # differences in a message
 NOTHING = (
@@ -93,8 +94,9 @@ class SampledTrial(NamedTuple):
         return f"{cell} on {key.task}, trial {self.trial}"
 
 
-def affected_fits(study: Study, specifications: Specifications) -> list[AffectedFit]:
+def affected_fits(study: Study) -> list[AffectedFit]:
     """Return the existing fits, in blocks of any size, that may be accepted."""
+    specifications = Specifications(study)
     here = provenance.numeric_versions(provenance.versions())
     digests: dict[str, str] = {}
     found = []
@@ -153,14 +155,23 @@ def _cell(fit: AffectedFit, trial: Mapping[str, Any]) -> str:
     return json.dumps([*parts, on_processor, inputs])
 
 
-def accept(study: Study) -> str:
+def inputs_to_remake(study: Study) -> list[str]:
+    """Return the outdated files before the fits, which a run remakes ahead of them."""
+    before = {*chain(*files_before_fits(study).values())}
+    return [file for file in stale(study) if file in before]
+
+
+def accept(study: Study, before: Collection[str] = ()) -> str:
     """Accept the affected fits of a study if a sample is equal; return a sentence.
 
-    ConfigError: nothing is affected, or another run is active. DataError: a trial of
-    the sample differs, or files are missing; then nothing is written.
+    `before` are those that were affected before their inputs were remade. ConfigError:
+    nothing is affected, or another run is active. DataError: an input or a trial of the
+    sample differs, or a file is missing; then nothing is written.
     """
     with own_run():
-        fits = affected_fits(study, Specifications(study))
+        fits = affected_fits(study)
+        if lost := sorted({*before} - {fit.file for fit in fits}):
+            raise DataError(_lost_text(study, lost))
         if not fits:
             raise ConfigError(NOTHING)
         sample = sample_of(fits)
@@ -182,6 +193,18 @@ def accept(study: Study) -> str:
     return f"{whole}: a sample of {trials} is equal in every bit ({file})."
 
 
+def _lost_text(study: Study, files: Sequence[str]) -> str:
+    """Return the message on fits whose inputs were remade with another content."""
+    target = Specifications(study).expected_fits(fit_key(files[0]).benchmark)
+    reason = record_mismatch(files[0], target.of(files[0]))
+    fault = (
+        f"{counted(len(files), 'file')} of fits cannot be accepted, first {files[0]}"
+    )
+    remedy = "To make them again, run the study without --accept; to keep them, use "
+    remedy += "the version of the code that made them"
+    return f"{fault}: {reason}. No fit is accepted. {remedy}."
+
+
 def _refits(
     study: Study, sample: Sequence[SampledTrial]
 ) -> Iterator[tuple[dict[str, Any], str]]:
@@ -191,9 +214,9 @@ def _refits(
         Fit.specified(sampled.fit.file, each)
         for sampled, each in zip(sample, made_of, strict=True)
     ]
-    stage = logging.getLogger("cdspp.stages")
-    level = stage.level
-    stage.setLevel(logging.ERROR)  # its lines are for the log of a job
+    root = logging.getLogger("cdspp")
+    level = root.level
+    root.setLevel(logging.ERROR)  # other lines are for the log of a job
     try:
         with loaded_methods(fits):
             for sampled, fit in zip(sample, fits, strict=True):
@@ -204,7 +227,7 @@ def _refits(
                 entry |= {"digest": digest, "inputs": sampled.fit.record.inputs}
                 yield entry, text and f"{sampled}: {text}"
     finally:
-        stage.setLevel(level)
+        root.setLevel(level)
 
 
 def _refusal(
