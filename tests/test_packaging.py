@@ -13,7 +13,6 @@ import tomllib
 from collections.abc import Iterator
 from importlib import metadata
 from pathlib import Path
-from typing import Any
 
 import pytest
 import yaml
@@ -33,12 +32,6 @@ PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 def python_files() -> Iterator[Path]:
     for folder in ("src", "workflow", "benchmarks", "tests", "envs", "docs"):
         yield from (ROOT / folder).rglob("*.py")
-
-
-def workflow(name: str) -> Any:
-    """Return the jobs of a workflow of the forge."""
-    path = ROOT / ".github/workflows" / f"{name}.yml"
-    return yaml.safe_load(path.read_text(encoding="utf-8"))["jobs"]
 
 
 def test_the_conda_environment_is_generated_from_metadata_pins_and_the_map() -> None:
@@ -87,43 +80,6 @@ def test_a_list_gets_the_digests_that_an_index_has_for_its_releases(
     digests = sorted(["a", "b", hashlib.sha256(b"").hexdigest()])
     hashes = " ".join(f"--hash=sha256:{d}" for d in digests)
     assert text == f"# list\nSome.Thing==1.0 {hashes}\n"
-
-
-def test_nothing_is_claimed_that_does_not_work_yet() -> None:
-    catalogue = yaml.safe_load((ROOT / ".snakemake-workflow-catalog.yml").read_text())
-    # Reading the Snakefile imports the library, which no environment of a job brings.
-    assert not any(catalogue["usage"]["software-stack-deployment"].values())
-    systems = [c for c in PYPROJECT["project"]["classifiers"] if "System ::" in c]
-    assert systems == ["Operating System :: POSIX :: Linux"]
-    jobs = workflow("tests")
-    required = [job for job in jobs.values() if not job.get("continue-on-error")]
-    assert {job["runs-on"] for job in required} == {"ubuntu-latest"}
-    others = jobs["systems"]["strategy"]["matrix"]["os"]
-    assert {name.partition("-")[0] for name in others} == {"windows", "macos"}
-
-
-def test_a_release_is_built_after_the_tests_and_published_after_the_build() -> None:
-    jobs = workflow("release")
-    assert jobs["tests"]["uses"] == "./.github/workflows/tests.yml"
-    assert ".ci/run" in str(jobs["everything"]["steps"])
-    assert {*jobs["build"]["needs"]} == {"tests", "everything"}
-    assert jobs["publish"]["needs"] == "build"
-    given = set(re.findall(r'environ\.get\("(\w+)"', (ROOT / "setup.py").read_text()))
-    assert given == jobs["build"]["env"].keys()
-
-
-def test_every_package_is_pinned_and_every_dependency_is_among_them() -> None:
-    text = "".join(path.read_text() for path in generate["LISTS"])
-    pinned = generate["pins"](text).keys()
-    project = PYPROJECT["project"]
-    extras = project["optional-dependencies"].values()
-    named = {
-        requirement.split(">=")[0].lower()
-        for group in (project["dependencies"], *extras)
-        for requirement in group
-        if not requirement.startswith("cdspp[")
-    }
-    assert named <= pinned
 
 
 def test_the_constraints_that_a_user_gets_are_the_pins_without_digests(

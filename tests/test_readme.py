@@ -28,9 +28,7 @@ def test_the_python_lines_print_what_is_below_them(
 
 
 def test_the_comparison_prints_what_is_below_it(
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     script, command = re.findall(
         r"^    python (\S+)\n    cdspp (compare .*)$", TEXT, re.M

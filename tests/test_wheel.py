@@ -158,10 +158,7 @@ def addresses(facts: Path) -> list[str]:
 
 
 def test_links_and_addresses_are_those_that_a_release_is_given(
-    source: Path,
-    installed: Path,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
+    source: Path, installed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     [without] = installed.glob("*.dist-info/METADATA")
     assert "## Ten lines" in without.read_text(encoding="utf-8")

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import json
-import warnings
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import pytest
 import yaml
 from sklearn.datasets import load_wine
@@ -21,7 +19,7 @@ from benchmarks.planted import Planted
 from cdspp import CDSPP, SourceDomain, compare
 from cdspp.analysis.best_bet import LIKELY, OPEN, TARGET_ONLY
 from cdspp.analysis.comparison import Comparison
-from cdspp.core.errors import DataError, MethodFailed, UnitWarning
+from cdspp.core.errors import DataError, MethodFailed
 from cdspp.core.scaling import fit_scaling
 
 KEYS = Path(__file__).parents[2] / "docs/extensions/json_keys.yaml"
@@ -58,13 +56,6 @@ def test_a_source_that_helps_is_bet_on(shared: Comparison) -> None:
     assert shared.interval[0] < shared.expected_gain < shared.interval[1]
 
 
-def test_the_gain_that_is_reported_is_less_than_the_one_that_was_seen(
-    shared: Comparison,
-) -> None:
-    accuracy = shared.candidates.set_index("method")["accuracy"]
-    assert 0 < shared.expected_gain < accuracy[shared.best_bet] - accuracy[TARGET_ONLY]
-
-
 def test_paired_rows_give_a_likely_bet(bridged: Comparison) -> None:
     assert bridged.best_bet in {"paired-map-plus", "cdspp-bridge"}
     assert bridged.candidate == bridged.best_bet
@@ -91,12 +82,6 @@ def test_the_bet_is_the_largest_mean_and_without_a_point_the_target(
     assert "without the source. The best candidate with it is" in none.lines[0]
 
 
-def test_hold_outs_end_where_no_gain_moves_and_each_candidate_has_the_same() -> None:
-    problem = Planted("shared", n_classes=3, n_labelled=6, spread=0.1).draw(0)
-    found = compare(problem.X, problem.y, source=problem.source)
-    assert found.repeats == 10
-
-
 def test_one_label_of_a_class_leaves_the_prior() -> None:
     problem = Planted("shared", n_classes=3, n_labelled=1).draw(0)
     found = compare(problem.X, problem.y, source=problem.source)
@@ -112,24 +97,6 @@ def test_two_classes_without_a_bridge_are_told_what_to_look_for() -> None:
     found = compare(problem.X, problem.y, source=problem.source)
     assert "labels by themselves transfer almost nothing" in found.remarks[0]
     assert not any("transfer almost" in text for text in run("misleading").remarks)
-
-
-def test_equal_input_gives_equal_answers() -> None:
-    problem = Planted("shared", n_classes=3, n_labelled=4).draw(0)
-    source = problem.source
-    given: dict[str, Any] = {"source": source, "repeats": 5, "methods": ["cdspp"]}
-    once, again = (compare(problem.X, problem.y, **given) for _ in range(2))
-    assert again.to_dict() == once.to_dict()
-    pd.testing.assert_frame_equal(again.rows_to_label, once.rows_to_label)
-
-
-def test_what_is_printed_fits_on_one_screen(bridged: Comparison) -> None:
-    lines = repr(bridged).splitlines()
-    assert len(lines) < 24
-    assert lines[:3] == bridged.lines
-    assert any(line.startswith("target-only") for line in lines)
-    assert max(len(line) for line in lines[4:9]) <= 100
-    assert bridged.next_steps[0].splitlines()[0].strip() in map(str.strip, lines)
 
 
 def test_the_forms_for_notebooks_and_programs_hold_the_answer(
@@ -180,7 +147,7 @@ def test_the_code_of_an_answer_labels_new_rows_alike_in_any_batches(
     assert len(set(whole)) == 3
 
 
-@pytest.mark.parametrize("scale", ["none", "unit", "standardise-each", "pca"])
+@pytest.mark.parametrize("scale", ["none", "pca"])
 def test_the_code_of_an_answer_without_a_source_runs_at_every_scale(scale: str) -> None:
     problem = Planted("shared", n_classes=3, n_labelled=4).draw(0)
     found = compare(problem.X, problem.y, scale=scale, source=problem.source)
@@ -193,12 +160,8 @@ def test_the_code_of_an_answer_without_a_source_runs_at_every_scale(scale: str) 
     assert whole == expected.predict(scaling.apply(problem.X)).tolist()
 
 
-@pytest.mark.parametrize(
-    ("geometry", "more"),
-    [("none", {}), ("misleading", {}), ("none", {"n_labelled": 12})],
-)
-def test_a_source_without_use_is_not_used(geometry: str, more: dict[str, int]) -> None:
-    found = run(geometry, **more)
+def test_a_source_without_use_is_not_used() -> None:
+    found = run("none")
     assert found.best_bet == TARGET_ONLY
     assert "source" not in found.next_steps[0]
 
@@ -256,30 +219,6 @@ def test_what_cannot_be_compared_is_refused(
         compare(**given, source=SourceDomain(np.eye(4), [0, 0, 1, 1]))
 
 
-def test_the_code_of_a_bet_on_paired_rows_labels_most_rows_correctly(
-    paired: tuple[np.ndarray, np.ndarray, SourceDomain], bridged: Comparison
-) -> None:
-    X, y, source = paired
-    model = recommended(bridged, X, y, source)
-    whole, batches, single = labels_in_batches(model, X)
-    assert whole == batches == single
-    assert np.mean(whole == np.arange(150) % 10) > 0.6
-
-
-def test_equal_names_that_nothing_is_said_of_are_noted() -> None:
-    X, y, source = paired_problem()
-    frame = pd.DataFrame(X, columns=["age", *(f"t{k}" for k in range(13))])
-    other = pd.DataFrame(source.X, columns=["age", *(f"s{k}" for k in range(13))])
-    found = compare(frame, y, source=SourceDomain(other, source.y))
-    assert "1 column has the same name in both domains: age" in found.note
-
-
-def test_a_method_without_its_bridge_is_refused() -> None:
-    X, y, source = paired_problem()
-    with pytest.raises(DataError, match="shared-columns needs shared_columns of the"):
-        compare(X, y, source=source, methods=["shared-columns"])
-
-
 def test_classifiers_of_scikit_learn_are_controls_without_a_source() -> None:
     spreading = "sklearn.semi_supervised:LabelSpreading"
     problem = Planted("none", n_classes=4, n_labelled=6, n_unlabelled=6).draw(0)
@@ -289,16 +228,6 @@ def test_classifiers_of_scikit_learn_are_controls_without_a_source() -> None:
     assert len(controls) == 2
     kinds = found.candidates.set_index("method")["information"]
     assert set(kinds[controls]) == {"no source"}
-
-
-def test_units_are_named_unless_each_domain_is_scaled_by_its_own_rows() -> None:
-    X, y, source = paired_problem()
-    shared = SourceDomain(100 * source.X, source.y, shared_columns=[(0, 0)])
-    with pytest.warns(UnitWarning, match="differ.*spread"):
-        compare(X, y, source=shared, repeats=5)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error", UnitWarning)
-        compare(X, y, source=shared, repeats=5, scale="standardise-each")
 
 
 def test_another_scale_is_named_where_the_target_alone_is_better_with_it() -> None:

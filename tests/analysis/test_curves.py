@@ -36,14 +36,6 @@ def test_the_value_of_the_main_run_counts_its_first_trials() -> None:
     assert arranged(curve_plan(curve_entry(values=[1, 9]))).main is None
 
 
-def test_a_method_of_fewer_trials_counts_those_alone() -> None:
-    curve = arranged(curve_plan(curve_entry(), shortened={"cdspp": 2}))
-    assert np.isfinite(curve.accuracy).sum(axis=3).tolist() == [
-        [[3, 3, 3], [3, 3, 3]],
-        [[2, 2, 2], [2, 2, 2]],
-    ]
-
-
 def test_more_than_a_tenth_of_collapsed_trials_make_a_value_unusable() -> None:
     plan = curve_plan(curve_entry(tasks=1, trials=20), trials=20)
     curve = arranged(plan)

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from support.report_data import DIGIT_TASKS, make_plan, write_fit_records
-from support.result_files import rewrite_record
+from support.result_files import rewrite_record, write_fit_record
 
 from cdspp.analysis.fit_records import (
     mixed_devices,
@@ -14,7 +14,7 @@ from cdspp.analysis.fit_records import (
     mixed_versions,
     read_fit_records,
 )
-from cdspp.core.files import read_json, write_record
+from cdspp.core.files import read_json
 
 
 def test_outcomes_are_read_by_trial_with_what_they_belong_to(tmp_path: Path) -> None:
@@ -26,31 +26,6 @@ def test_outcomes_are_read_by_trial_with_what_they_belong_to(tmp_path: Path) -> 
     assert where == ("digits", "main", "print_sketch", "svm-t", "1-5")
     assert (failed.trial, failed.reason) == (2, "no <pairs> left")
     assert set(records.results["cpu_seconds"]) == {0.5}
-
-
-def test_what_was_not_measured_is_no_number(tmp_path: Path) -> None:
-    (path,) = write_fit_records(
-        tmp_path, make_plan(tasks=DIGIT_TASKS[:1], methods=("cdspp",))
-    )
-    extra = read_json(path)["extra"]
-    trials = [t | {"cpu_seconds": None} for t in extra["trials"]]
-    rewrite_record(path.with_suffix(".parquet"), extra={**extra, "trials": trials})
-    spent = read_fit_records([path]).results["cpu_seconds"]
-    assert spent.dtype == "float64"
-    assert spent.isna().all()
-
-
-def test_the_options_that_a_trial_selected_are_read_with_it(tmp_path: Path) -> None:
-    (path,) = write_fit_records(
-        tmp_path, make_plan(tasks=DIGIT_TASKS[:1], methods=("cdspp",), states=())
-    )
-    extra = read_json(path)["extra"]
-    first, *rest = extra["trials"]
-    trials = [first | {"selected": {"alpha": 10}}, *rest]
-    rewrite_record(path.with_suffix(".parquet"), extra={**extra, "trials": trials})
-    selected = read_fit_records([path]).results["selected"]
-    assert selected.iloc[0] == {"alpha": 10}
-    assert selected.iloc[1:].isna().all()
 
 
 def test_what_jobs_have_in_common_is_said_once(tmp_path: Path) -> None:
@@ -76,16 +51,6 @@ def test_fits_of_different_versions_are_told_with_what_makes_them_alike(
     assert "--forceall" in told
     assert "python" not in told
     assert mixed_versions(read_fit_records(paths[1:]).jobs) == ""
-
-
-def test_versions_are_told_in_order_whatever_that_of_the_records() -> None:
-    records = [
-        {"versions": {"scipy": "1.17.0", "numpy": "2.4.0"}},
-        {"versions": {"numpy": "2.3.1", "scipy": "1.16.0"}},
-    ]
-    told = mixed_versions(records)
-    assert "versions: numpy 2.3.1 (1 fit), 2.4.0 (1 fit); scipy 1.16.0" in told
-    assert mixed_versions(records[::-1]) == told
 
 
 def test_a_row_of_a_processor_and_a_gpu_is_told_with_its_numbers_of_trials(
@@ -134,5 +99,5 @@ def write_block(first: Path, *, trials: int, device: str) -> Path:
     path = first.with_name(f"6-{5 + trials}.parquet")
     path.touch()
     kept = content["extra"]["trials"][:trials]
-    write_record(path, "", {}, {**content["extra"], "trials": kept, "device": device})
+    write_fit_record(path, {}, {**content["extra"], "trials": kept, "device": device})
     return path.with_suffix(".json")

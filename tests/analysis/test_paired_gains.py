@@ -8,26 +8,15 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from cdspp.analysis.verdicts import (
-    INTERVAL_TRIALS,
-    gain_of,
-    mean_interval,
-    paired_gain,
-)
+from cdspp.analysis.verdicts import gain_of, mean_interval, paired_gain
 
-SEEDS = range(12)
+SEEDS = range(4)
 
 
 def two_rows(seed: int) -> tuple[np.ndarray, np.ndarray]:
     rng = np.random.default_rng(seed)
     both = rng.uniform(0.5, 0.9, int(rng.integers(3, 12)))
     return both + rng.normal(0.01, 0.03, both.size), both
-
-
-def test_many_rows_of_which_few_differ_have_a_gain() -> None:
-    differences = np.zeros(5000)
-    differences[:2000] = 1.0  # each is far from the median, which is zero
-    assert gain_of(differences).gain == pytest.approx(0.4)
 
 
 def test_a_gain_worked_by_hand() -> None:
@@ -114,27 +103,6 @@ def test_the_interval_of_a_mean_is_that_of_the_t_distribution() -> None:
     assert mean_interval(values, 0.9) == pytest.approx(tuple(expected))
     assert all(math.isnan(end) for end in mean_interval([0.6]))
     assert mean_interval([0.9, 1.0, 1.0])[1] == 1.0
-
-
-def test_two_trials_have_a_p_value_but_no_interval() -> None:
-    gain = gain_of([0.1, 0.3])
-    assert (gain.gain, gain.trials) == (pytest.approx(0.2), 2)
-    assert gain.p_above < 0.5
-    for ends in (gain.interval(0.9), (gain.low, gain.high), mean_interval([0.6, 0.7])):
-        assert all(math.isnan(end) for end in ends)
-    assert INTERVAL_TRIALS == 3
-    assert gain_of([0.1, 0.2, 0.3]).low < 0.2 < gain_of([0.1, 0.2, 0.3]).high
-
-
-def test_intervals_hold_the_truth_as_often_as_they_say() -> None:
-    rng = np.random.default_rng(0)
-    draws = 2000
-    held = sum(
-        gain.low <= 0.02 <= gain.high
-        for gain in (gain_of(rng.normal(0.02, 0.05, 5)) for _ in range(draws))
-    )
-    error = math.sqrt(0.95 * 0.05 / draws)
-    assert held / draws == pytest.approx(0.95, abs=3 * error)
 
 
 def test_rows_that_never_tell_rivals_apart_resolve_no_more_than_one_of_them() -> None:

@@ -8,15 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from cdspp.analysis.fit_records import (
-    cited_keys,
-    read_bibliography,
-)
-from cdspp.core.errors import DataError
+from cdspp.analysis.fit_records import cited_keys, read_bibliography
 from cdspp.datasets.catalogue import load_catalogue
 from cdspp.methods import available, method_class
 from cdspp.methods.descriptions import cites_of
-from cdspp.study.stale import read_digests
 
 RESOURCES = Path(__file__).parents[2] / "resources"
 ENTRIES = read_bibliography(RESOURCES / "references.bib")
@@ -64,8 +59,3 @@ def test_every_identifier_in_a_docstring_is_in_the_bibliography() -> None:
 def test_a_title_that_is_part_of_another_one_is_not_named_by_it() -> None:
     text = 'Sun, B., "Return of frustratingly easy domain adaptation", AAAI 2016.'
     assert cited_keys(text, ENTRIES) == {"sun2016coral"}
-
-
-def test_a_folder_without_a_report_is_named(tmp_path: Path) -> None:
-    with pytest.raises(DataError, match="report.*finished"):
-        read_digests(tmp_path)

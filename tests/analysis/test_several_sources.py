@@ -6,20 +6,11 @@ import numpy as np
 from support.report_data import make_plan
 from support.score_data import Cells, as_frame
 
-from benchmarks.planted import Planted
-from cdspp import CDSPP
 from cdspp.analysis.source_help import compare_without_each
-from cdspp.report.tables.source_help import build_several_table
-from cdspp.report.tables.table import to_markdown
 
 TASKS = ("a_c", "a+b_c")
 NOISE = np.array([-0.02, -0.01, 0.0, 0.01, 0.02])
-PLAN = make_plan(
-    tasks=TASKS,
-    trials=5,
-    methods=("svm-t", "cdspp"),
-    states=("none",),
-)
+PLAN = make_plan(tasks=TASKS, trials=5, methods=("svm-t", "cdspp"), states=("none",))
 
 
 def cells(without_a: float, without_b: float, spread: float = 0.1) -> Cells:
@@ -50,41 +41,3 @@ def test_p_values_are_corrected_over_the_sources_of_a_task() -> None:
     single = found["p_helps"].to_numpy() / 2
     assert (single < 0.05).all()
     assert found["verdict"].tolist() == ["undecided"] * 2
-
-
-def test_gains_within_the_margin_are_equal() -> None:
-    found = compare_without_each(as_frame(cells(0.7, 0.6, spread=0.05)), PLAN)
-    assert found["verdict"].tolist() == ["equal", "helps"]
-
-
-def test_the_table_names_task_method_and_source() -> None:
-    found = compare_without_each(as_frame(cells(0.6, 0.75)), PLAN)
-    text = to_markdown(build_several_table(found, PLAN))
-    assert "a + b → c" in text
-    assert "| CDSPP | a | 70.0 | 60.0 | +10.0" in text
-
-
-def test_the_verdict_names_the_one_useful_source_of_three() -> None:
-    # With many classes in few dimensions, the source has much to tell.
-    size = {"n_classes": 20, "n_latent": 8, "d_source": 40, "spread": 1.0}
-    useless = Planted("none", **size)
-    sources = {"a": useless.draw(1).source, "c": useless.draw(2).source}
-    problem = Planted("shared", n_unlabelled=6, **size).draw(0)
-    sources["b"] = problem.source
-    accuracy: dict[str, list[float]] = {"nothing": [], "a": [], "b": [], "c": []}
-    for trial in range(5):
-        split = problem.split(trial)
-        for left_out, found in accuracy.items():
-            given = [sources[name] for name in "abc" if name != left_out]
-            model = CDSPP().fit(split.X, split.y, source=given)
-            hits = model.transduction_[split.unlabelled] == split.hidden
-            found.append(float(hits.mean()))
-    rows = {("main", "cdspp"): {"a+b+c_d": accuracy.pop("nothing")}}
-    rows["main", "svm-t"] = {"a+b+c_d": [0.05] * 5}
-    for name, found in accuracy.items():
-        rows[f"without-{name}", "cdspp"] = {"a+b+c_d": found}
-    plan = make_plan(
-        tasks=("a+b+c_d",), trials=5, methods=("svm-t", "cdspp"), states=("none",)
-    )
-    verdicts = compare_without_each(as_frame(rows), plan)["verdict"]
-    assert verdicts.eq("helps").tolist() == [False, True, False]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,13 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy import stats
-from support.report_data import (
-    DIGIT_TASKS,
-    STATES,
-    draw_comparisons,
-    make_plan,
-    score_rows,
-)
+from support.report_data import DIGIT_TASKS, draw_comparisons, make_plan
 from support.score_data import NAN, Cells, TrialSets, as_frame
 
 from cdspp.analysis.source_help import (
@@ -26,17 +19,11 @@ from cdspp.analysis.source_help import (
     by_task,
     compare_with_rivals,
     matrix,
-    no_comparisons,
     of_method,
-    on_average,
     read_comparisons,
-    rivals_of,
 )
-from cdspp.core.wording import STATE_TITLES
 from cdspp.report.tables.source_help import build_task_table
 from cdspp.report.tables.table import to_csv
-from cdspp.stages.source_states import BRIDGE_STATES
-from cdspp.stages.source_states import STATES as SOURCE_STATES
 from cdspp.study.plan import BenchmarkPlan
 
 REAL, ALONE = ("main", "cdspp"), ("main", "target-only")
@@ -211,30 +198,6 @@ def test_where_target_only_is_another_fit_the_reference_has_its_own(
     assert (row.rival_accuracy, row.trials) == (pytest.approx(0.75), 5)
 
 
-def test_informed_methods_the_baseline_and_other_settings_are_no_lines() -> None:
-    setting = {"id": "alpha-2", "methods": ["cdspp"], "options": {"alpha": 2}}
-    plan = make_plan(methods=("svm-t", "shfa", "cdspp"), settings=[setting])
-    assert set(draw_comparisons(plan)["row"]) == {"shfa", "cdspp"}
-    told = tuple(
-        replace(row, kind="informed") if row.key == "shfa" else row for row in plan.rows
-    )
-    found = compare_with_rivals(score_rows(plan), replace(plan, rows=told))
-    assert set(found["row"]) == {"cdspp"}
-
-
-def test_a_method_without_states_is_compared_with_the_baseline_and_not_asked() -> None:
-    plan = plan_of("a_b", methods=("svm-t", "dama", "cdspp"), own_states={"dama": ()})
-    found = of_method(draw_comparisons(plan), "dama")
-    assert list(found["rival"]) == ["svm-t"]
-    assert list(found["verdict"]) == ["not asked"]
-    assert found["hardest"].tolist() == [""]
-
-
-def test_a_shortened_method_has_its_mark() -> None:
-    found = draw_comparisons(plan_of("a_b", shortened={"cdspp": 5}))
-    assert set(found["display_name"]) == {"CDSPP†"}
-
-
 TEN = {"trials": 10, **BOTH}
 
 
@@ -336,42 +299,6 @@ def test_with_fewer_target_domains_there_is_none(gains: dict[str, Any]) -> None:
     assert math.isnan(average.domain_high)
 
 
-def test_rivals_have_one_order_whatever_a_method_runs_in_first() -> None:
-    states = [name for name in SOURCE_STATES if name != "real"]
-    assert [*STATE_TITLES] == [*states, *BRIDGE_STATES]
-    own = {"dama": ["none", "noise"]}
-    found = draw_comparisons(
-        make_plan(methods=("svm-t", "dama", "cdspp"), own_states=own)
-    )
-    titles = {name: STATE_TITLES[name] for name in states}
-    assert rivals_of([found]) == {"svm-t": "SVM_t"} | titles
-    few = of_method(found, "dama")
-    assert [*rivals_of([few])] == ["svm-t", "none", "noise"]
-    assert [*rivals_of([few, found])] == ["svm-t", *titles]
-    assert rivals_of([]) == rivals_of([no_comparisons()]) == {}
-
-
-def test_one_task_is_its_own_average() -> None:
-    one = draw_comparisons(make_plan(tasks=["a_b"]))
-    assert list(by_task(one)) == ["a_b"]
-    pd.testing.assert_frame_equal(
-        on_average(of_method(one, "cdspp")), of_method(one, "cdspp")
-    )
-    many = of_method(draw_comparisons(make_plan()), "cdspp")
-    assert list(by_task(many)) == [*DIGIT_TASKS, "average"]
-    assert set(on_average(many)["task"]) == {"average"}
-    assert list(on_average(many)["rival"]) == ["svm-t", *STATES]
-
-
-def test_where_no_method_runs_there_are_no_comparisons() -> None:
-    for methods in ((), ("svm-t",)):
-        found = draw_comparisons(make_plan(methods=methods))
-        pd.testing.assert_frame_equal(found, no_comparisons())
-        assert not len(found[found["state"]])
-        assert not len(on_average(of_method(found, "cdspp")))
-        assert by_task(found) == {}
-
-
 def test_written_comparisons_are_read_back_unchanged(tmp_path: Path) -> None:
     plan = make_plan(title="NA", benchmark="na", own_states={"cdspp-pca": ()})
     found = draw_comparisons(plan, missing=[("noise", DIGIT_TASKS[0], 1)])
@@ -400,18 +327,6 @@ def bridged(alone: float, shuffled: float = 0.5) -> tuple[BenchmarkPlan, pd.Data
         for i, (key, value) in enumerate(values.items())
     }
     return plan, compare_with_rivals(as_frame(own), plan)
-
-
-def test_a_bridged_row_meets_the_target_alone_beside_its_own_states() -> None:
-    plan, found = bridged(alone=0.6)
-    rivals = of_method(on_average(found[found["row"] == "paired-map"]), "paired-map")
-    assert rivals["rival"].tolist()[-2:] == ["none", "shuffled-pairs"]
-    assert {"SVM_t", "target-only"} <= set(rivals["rival_name"])
-    assert set(rivals["bridge"]) == {"5 pairs"}
-    others = found[found["row"] == "cdspp"]
-    assert set(others["bridge"]) == {""}
-    assert "target-only" not in set(others["rival_name"]) - {"none"}
-    assert [row.kind for row in plan.rows if row.method == "paired-map"][0] == "bridge"
 
 
 @pytest.mark.parametrize(

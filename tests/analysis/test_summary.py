@@ -19,20 +19,7 @@ from support.report_data import (
     write_scores,
 )
 
-from cdspp.analysis.summary import (
-    last_scores,
-    mean_sd,
-    n_present,
-    read_scores,
-    summarise,
-)
-
-
-def test_missing_trials_are_left_out_and_one_trial_has_no_deviation() -> None:
-    mean, sd = mean_sd([0.5, float("nan")])
-    assert mean == 0.5
-    assert math.isnan(sd)
-    assert all(math.isnan(value) for value in mean_sd([]))
+from cdspp.analysis.summary import mean_sd, n_present, read_scores, summarise
 
 
 def test_mean_and_deviation_are_those_of_the_standard_library() -> None:
@@ -55,16 +42,6 @@ def test_a_summary_takes_the_last_iteration_whatever_the_order_of_rows() -> None
     np.testing.assert_array_equal(
         summary.by_iteration[row, 0, :, -1], summary.accuracy[row, 0]
     )
-
-
-def test_a_control_is_the_same_method_in_another_setting() -> None:
-    plan = make_plan(tasks=["print_sketch"], trials=2)
-    rows = score_rows(plan)
-    summary = summarise(rows, plan)
-    chosen = (rows["setting"] == "noise") & (rows["iteration"] == 5)
-    chosen &= rows["method"] == "cdspp"
-    found = summary.accuracy[place_of(summary, "noise"), 0]
-    np.testing.assert_array_equal(found, rows["accuracy"][chosen])
 
 
 def test_failed_and_missing_cells_are_nan_and_unknown_ones_ignored() -> None:
@@ -97,12 +74,6 @@ def test_only_methods_with_several_iterations_iterate(tmp_path: Path) -> None:
     assert keys == ["cdspp", "cdspp-pca", *CONTROLS]
 
 
-def test_no_scores_at_all_give_an_empty_summary() -> None:
-    summary = summarise(score_rows(make_plan(tasks=())), make_plan())
-    assert np.isnan(summary.accuracy).all()
-    assert summary.iterative() == []
-
-
 def test_a_summary_knows_the_fits_that_collapsed_and_says_no_of_those_missing() -> None:
     plan = make_plan(trials=3)
     task = plan.tasks[0]
@@ -118,16 +89,6 @@ def test_a_summary_knows_the_fits_that_collapsed_and_says_no_of_those_missing() 
     assert not summarise(no_scores, plan).collapsed.any()
 
 
-def test_a_summary_tells_a_collapse_of_one_trial_alone() -> None:
-    plan = make_plan(trials=3)
-    rows = score_rows(plan)
-    key = (rows["method"] == "svm-t") & (rows["task"] == plan.tasks[1])
-    rows["collapsed"] = key & (rows["trial"] == 2)
-    summary = summarise(rows, plan)
-    found = np.argwhere(summary.collapsed).tolist()
-    assert found == [[place_of(summary, "svm-t"), 1, 1]]
-
-
 def test_a_setting_of_some_tasks_can_be_left_out() -> None:
     entry = {"id": "few", "methods": ["cdspp"], "options": {"alpha": 2}, "tasks": 1}
     plan = make_plan(settings=[entry])
@@ -141,21 +102,3 @@ def test_a_setting_of_some_tasks_can_be_left_out() -> None:
     assert "cdspp, few" not in [row.key for row in whole.rows]
     assert len(whole.by_iteration) == len(summary.by_iteration) - 1
     assert len(whole.collapsed) == len(whole.rows)
-
-
-def test_a_setting_counts_the_trials_that_it_asks_for() -> None:
-    entry = {"id": "short", "methods": ["cdspp"], "options": {"alpha": 2}, "trials": 3}
-    summary = draw_summary(make_plan(settings=[entry]))
-    row = summary.rows[place_of(summary, "cdspp, short")]
-    assert row.n_trials == 3
-    assert np.isfinite(summary.accuracy[-1]).sum(axis=1).tolist() == [3] * 4
-
-
-def test_accuracies_of_any_rows_have_as_many_trials_as_are_wanted() -> None:
-    plan = make_plan(trials=2)
-    rows = plan.main_rows[::-1]
-    found = last_scores(score_rows(plan), rows, plan.tasks[:1], 3)
-    assert found.shape == (len(rows), 1, 3)
-    assert np.isnan(found[..., 2]).all()
-    summary = summarise(score_rows(plan), plan, rows)
-    np.testing.assert_array_equal(found[..., :2], summary.accuracy[:, :1])

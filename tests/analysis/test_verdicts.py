@@ -16,7 +16,6 @@ from cdspp.analysis.verdicts import (
     EQUAL,
     HELPS,
     HURTS,
-    MIN_TRIALS,
     NOT_ASKED,
     TOO_FEW,
     UNDECIDED,
@@ -42,10 +41,7 @@ def around(mean: float, error: float = 0.001, trials: int = 10) -> PairedGain:
 
 def task(none: float, other: float, error: float = 0.001, trials: int = 10) -> Task:
     """Return the gains over no source, and over another."""
-    return {
-        ALONE: around(none, error, trials),
-        "noise": around(other, error, trials),
-    }
+    return {ALONE: around(none, error, trials), "noise": around(other, error, trials)}
 
 
 def judge(gains: Task, margin: float = MARGIN) -> Verdict:
@@ -63,12 +59,6 @@ def with_p(p: float, trials: int = 10) -> Task:
     return task(mean, mean, 0.01, trials)
 
 
-def test_the_helper_makes_what_it_says() -> None:
-    gain = around(0.02, 0.003)
-    assert (gain.gain, gain.error) == pytest.approx((0.02, 0.003))
-    assert with_p(0.03)[ALONE].p_above == pytest.approx(0.03)
-
-
 def test_holm_worked_by_hand() -> None:
     # Sorted 0.005, 0.01, 0.03, 0.04 times 4, 3, 2, 1: 0.02, 0.03, 0.06, 0.04; none may
     # be smaller than the one before.
@@ -79,7 +69,7 @@ def test_holm_worked_by_hand() -> None:
     assert holm([]) == []
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", range(5))
 def test_holm_rejects_what_stepping_down_rejects(seed: int) -> None:
     rng = np.random.default_rng(seed)
     p = rng.uniform(0, 1, int(rng.integers(1, 12))) ** 3
@@ -102,43 +92,29 @@ def test_a_source_helps_that_is_better_than_every_state() -> None:
     assert verdict.p_hurts > 0.99
 
 
-def test_a_source_that_noise_can_replace_does_not_help() -> None:
-    assert judge(task(0.05, 0.0)).name == UNDECIDED
-    assert judge(task(0.05, -0.05)).name == UNDECIDED
+@pytest.mark.parametrize(
+    ("none", "other", "error", "word"),
+    [
+        (0.05, -0.05, 0.001, UNDECIDED),  # noise can replace it
+        (-0.02, 0.05, 0.001, HURTS),  # whatever the other states
+        (0.0, -0.05, 0.001, EQUAL),
+        (0.0, 0.0, 0.0, EQUAL),
+        (0.004, 0.0, 0.001, EQUAL),  # surely better, but within the margin
+        (0.02, 0.02, 0.02, UNDECIDED),  # scatter
+    ],
+)
+def test_the_word_of_a_source(
+    none: float, other: float, error: float, word: str
+) -> None:
+    assert judge(task(none, other, error)).name == word
 
 
-def test_a_source_hurts_that_is_worse_than_none_whatever_the_other_states() -> None:
-    for other in (-0.05, 0.0, 0.05):
-        assert judge(task(-0.02, other)).name == HURTS
-    assert judge(task(0.0, -0.05)).name == EQUAL
-
-
-def test_a_source_that_changes_nothing_is_equal() -> None:
-    verdict = judge(task(0.0, 0.0))
-    assert verdict.name == EQUAL
-    assert judge(task(0.0, 0.0, error=0.0)).name == EQUAL
-    # Surely better, but within the margin and no better than noise.
-    assert judge(task(0.004, 0.0)).name == EQUAL
-
-
-def test_trials_that_scatter_leave_it_undecided() -> None:
-    assert judge(task(0.0, 0.0, error=0.02)).name == UNDECIDED
-    assert judge(task(0.02, 0.02, error=0.02)).name == UNDECIDED
-
-
-@pytest.mark.parametrize("trials", [2, 4])
-def test_fewer_than_five_trials_give_no_verdict(trials: int) -> None:
-    few, many = task(0.02, 0.02, trials=trials), task(0.02, 0.02)
-    assert trials < MIN_TRIALS == 5
+def test_fewer_than_five_trials_give_no_verdict() -> None:
+    few, many = task(0.02, 0.02, trials=4), task(0.02, 0.02)
     assert words([few]) == [TOO_FEW]
     assert words([{**many, "noise": few["noise"]}]) == [TOO_FEW]
     assert decide_pair(few[ALONE], MARGIN) == TOO_FEW
     assert math.isnan(judge(few).p_helps)
-
-
-def test_five_trials_are_enough() -> None:
-    five = gain_of([0.02, 0.021, 0.02, 0.019, 0.02])
-    assert words([{ALONE: five}]) == [HELPS]
 
 
 def test_a_task_without_states_is_not_asked() -> None:
@@ -180,11 +156,6 @@ def test_collapsed_tasks_are_not_counted() -> None:
     assert words([chance, with_p(0.03)], [True, False]) == [COLLAPSED, HELPS]
 
 
-def test_collapsed_flags_must_match_the_tasks() -> None:
-    with pytest.raises(ValueError, match="zip"):
-        decide_all([task(0.0, 0.0)], margin=MARGIN, collapsed=[True, False])
-
-
 def test_without_the_state_of_no_source_only_help_can_be_told() -> None:
     for mean, word in ((0.02, HELPS), (0.0, UNDECIDED), (-0.02, UNDECIDED)):
         verdict = judge({"noise": around(mean)})
@@ -193,7 +164,7 @@ def test_without_the_state_of_no_source_only_help_can_be_told() -> None:
 
 
 @pytest.mark.parametrize("side", [-1, 1])
-@pytest.mark.parametrize("trials", [6, 10, 20])
+@pytest.mark.parametrize("trials", [6, 20])
 def test_equal_is_two_one_sided_tests(side: int, trials: int) -> None:
     half = 0.7 * MARGIN  # of the 90 % interval, wide enough to leave no other word
     error = half / float(stats.t(trials - 1).ppf(0.95))
@@ -211,28 +182,6 @@ def test_equal_is_two_one_sided_tests(side: int, trials: int) -> None:
         assert decide_pair(gains[ALONE], MARGIN) == (EQUAL if equal else UNDECIDED)
 
 
-@pytest.mark.parametrize("seed", range(20))
-def test_equal_agrees_with_two_one_sided_tests_on_random_trials(seed: int) -> None:
-    rng = np.random.default_rng(seed)
-    found = rng.normal(0, 0.01, 10)
-    margin = float(rng.uniform(0.001, 0.015))
-    p_values = [
-        stats.ttest_1samp(found, -margin, alternative="greater").pvalue,
-        stats.ttest_1samp(found, margin, alternative="less").pvalue,
-    ]
-    verdict = judge({ALONE: gain_of(found), "noise": around(0.0)}, margin)
-    if verdict.name != HURTS:
-        assert (verdict.name == EQUAL) == (max(p_values) < 0.05)
-
-
-def test_the_border_itself_is_equal() -> None:
-    # Without scatter the interval is a point, on the margin.
-    on, beyond = np.full(6, MARGIN), np.full(6, MARGIN + 1e-9)
-    still = {"noise": around(0.0)}
-    assert judge({ALONE: gain_of(on), **still}).name == EQUAL
-    assert judge({ALONE: gain_of(beyond), **still}).name == UNDECIDED
-
-
 @pytest.mark.parametrize("n_rows", [20, 500])
 def test_rows_that_no_trial_shows_widen_the_interval_of_equal(n_rows: int) -> None:
     # Of n rows without a difference, three in n may differ: a variance of 3 / n^2.
@@ -241,19 +190,6 @@ def test_rows_that_no_trial_shows_widen_the_interval_of_equal(n_rows: int) -> No
     border = float(stats.t(9).ppf(0.95)) * error
     assert decide_pair(gain, border * 1.001) == EQUAL
     assert decide_pair(gain, border * 0.999) == UNDECIDED
-
-
-@pytest.mark.parametrize(
-    ("mean", "error", "word"),
-    [
-        (0.02, 0.001, HELPS),
-        (-0.02, 0.001, HURTS),
-        (0.0, 0.001, EQUAL),
-        (0.001, 0.02, UNDECIDED),
-    ],
-)
-def test_a_pair_is_judged_alone(mean: float, error: float, word: str) -> None:
-    assert decide_pair(around(mean, error), MARGIN) == word
 
 
 @pytest.mark.parametrize("n_others", [0, 3])
@@ -294,7 +230,7 @@ def test_words_of_two_measures_agree_or_depend_on_the_measure() -> None:
     assert joint_verdict(HELPS, UNDECIDED) == joint_verdict(HELPS, HURTS) == DEPENDS
 
 
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", range(2))
 def test_the_order_of_tasks_and_states_does_not_matter(seed: int) -> None:
     rng = np.random.default_rng(seed)
     names = (ALONE, "swapped-classes", "noise")

@@ -101,18 +101,6 @@ def test_the_best_without_a_source_may_be_a_method_that_can_use_one() -> None:
     assert way.gain == pytest.approx(-0.05)
 
 
-def test_ways_are_in_the_order_of_their_gains() -> None:
-    found = opened(paired_map=0.62, procrustes=0.61, cdspp=0.8, target_only=0.7)
-    assert [way.title for way in found.ways] == ["source labels alone", "5 paired rows"]
-    assert found.ways[0].gain > 0 > found.ways[1].gain
-
-
-def test_the_reference_stands_for_its_way_even_where_another_is_better() -> None:
-    found = opened((*BASIC, "dama"), cdspp=0.7, dama=0.9)
-    [way] = (way for way in found.ways if way.title == "source labels alone")
-    assert (way.method, way.best_of) == ("CDSPP", 1)
-
-
 def reasons(**options: Any) -> str:
     [way] = (
         way for way in opened(**options).ways if way.title == "source labels alone"
@@ -177,25 +165,11 @@ def test_without_a_rival_there_is_no_gain() -> None:
     assert "–" in lines[1]
 
 
-def test_a_study_without_the_reference_has_the_best_method() -> None:
-    plan = make_plan(methods=("svm-t", "dama", "tit"), trials=5)
-    scores = score_rows(plan)
-    found = opening(compare_with_rivals(scores, plan), compare_pairwise(scores, plan))
-    assert [(way.method, way.best_of) for way in found.ways] == [("TIT", 2)]
-
-
 def test_methods_that_collapsed_stand_for_no_way() -> None:
     fell: TrialSets = {("main", "paired-map"): {"a_b": [1, 2, 3]}}
     found = opened(collapsed=fell, paired_map=0.9, procrustes=0.8)
     [way] = (way for way in found.ways if way.title == "5 paired rows")
     assert (way.method, way.best_of) == ("Procrustes", 1)
-
-
-def test_one_trial_has_a_gain_without_an_interval() -> None:
-    way = opened(trials=1, scatter=0, cdspp=0.7, target_only=0.65).ways[0]
-    assert way.gain == pytest.approx(0.05)
-    assert math.isnan(way.low)
-    assert way.word == "open"
 
 
 def line(title: str, word: str, gain: float = 0.1, method: str = "m") -> Way:
@@ -251,15 +225,6 @@ def test_nothing_that_ran_is_told_apart_from_nothing_with_a_source() -> None:
     found = opening(compare_with_rivals(scores, plan), compare_pairwise(scores, plan))
     assert found.ways == ()
     assert statement([found]) == "No method that ran uses a source."
-
-
-def test_lines_of_a_terminal_are_aligned_and_end_in_the_word() -> None:
-    found = opened(paired_map=0.9, procrustes=0.8, cdspp=0.7, target_only=0.65)
-    heading, *lines, last = way_lines(found)
-    assert heading.split() == ["Digits", "accuracy", "gain", "95", "%"]
-    assert [text.split("  ")[-1].strip() for text in lines] == ["▲ helps"] * 2
-    assert len({text.index("▲") for text in lines}) == 1
-    assert last == "  without a source: 65.0 % (target-only)"
 
 
 def test_methods_are_counted_by_word() -> None:

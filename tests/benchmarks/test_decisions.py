@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import inspect
 import json
-from collections import Counter
 from dataclasses import replace
 from typing import Any
 
@@ -16,11 +15,9 @@ from benchmarks import decision_cases
 from benchmarks.decision_cases import TARGET_ONLY, fit_name, judge_draw, judge_draws
 from benchmarks.decision_data import Sides
 from benchmarks.decision_families import (
-    DRAWS,
     FAMILIES,
     LABELLED,
     NOISE,
-    OTHER_CLASSES,
     PERMUTED,
     Draw,
     Family,
@@ -28,7 +25,6 @@ from benchmarks.decision_families import (
 )
 from benchmarks.decision_tables import decisions_table
 from benchmarks.decisions import (
-    RULES,
     SHIPPED,
     Rule,
     bench_decisions,
@@ -40,13 +36,7 @@ from benchmarks.decisions import (
     policies,
     power,
 )
-from benchmarks.labelling import (
-    DISAGREEING,
-    RANDOM,
-    labelling_rows,
-    simulate_labelling,
-    winner,
-)
+from benchmarks.labelling import DISAGREEING, RANDOM, simulate_labelling
 from benchmarks.planted import Planted
 from cdspp import compare
 from cdspp.core.errors import DataError
@@ -54,20 +44,8 @@ from cdspp.core.names import REAL, SHUFFLED_COLUMNS, SHUFFLED_PAIRS, SWAPPED
 
 NOMINAL = 1.2815515655446004  # standard deviations from the middle to 80 %
 
-BRIDGED = "shared-columns-plus"
 
-
-def test_a_third_of_the_families_of_each_group_have_bad_sources() -> None:
-    groups = Counter((f.set_aside, f.bad) for f in FAMILIES.values())
-    assert groups == {
-        (False, False): 7,
-        (False, True): 5,
-        (True, False): 4,
-        (True, True): 2,
-    }
-
-
-@pytest.mark.parametrize("number", range(DRAWS))
+@pytest.mark.parametrize("number", range(4))
 def test_labels_of_a_draw_are_hidden_but_for_a_few_of_each_class(number: int) -> None:
     draw = FAMILIES["wine"].draw(number)
     kept = draw.y != -1
@@ -93,25 +71,6 @@ def family(state: str = REAL, *, sizes: int = 9) -> Family:
     return Family("made", make, state)
 
 
-def test_of_a_small_class_half_of_the_rows_keep_their_labels() -> None:
-    draw = family(sizes=5).draw(3)
-    assert np.bincount(draw.y[draw.y != -1]).tolist() == [2] * 4
-
-
-def parts(source: Any) -> list[Any]:
-    return [source.X, source.y, source.shared_columns, *(source.paired_rows or ())]
-
-
-@pytest.mark.parametrize("state", [REAL, NOISE, PERMUTED, SWAPPED, OTHER_CLASSES])
-def test_equal_numbers_give_equal_draws_and_others_do_not(state: str) -> None:
-    one, same, other = (family(state).draw(number) for number in (1, 1, 2))
-    for ours, theirs in zip(one[:3], same[:3], strict=True):
-        assert np.array_equal(ours, theirs)
-    for ours, theirs in zip(parts(one.source), parts(same.source), strict=True):
-        assert np.array_equal(ours, theirs)
-    assert not np.array_equal(one.X, other.X)
-
-
 def test_bad_sources_are_what_they_are_called() -> None:
     real = family().draw(0)
     bad = {
@@ -133,22 +92,6 @@ def test_bad_sources_are_what_they_are_called() -> None:
     assert bad[SHUFFLED_COLUMNS].source.shared_columns == [(0, 1), (1, 0)]
     ours, theirs = bad[SHUFFLED_PAIRS].source.paired_rows
     assert not np.any(np.all(ours[:, :2] == theirs, axis=1))
-
-
-def test_other_classes_bear_the_names_of_those_of_the_target() -> None:
-    draw = family(OTHER_CLASSES).draw(0)
-    assert np.unique(draw.truth).tolist() == [0, 1]
-    assert np.rint(draw.X[:, 0] / 100).tolist() == draw.truth.tolist()
-    theirs = np.rint(np.asarray(draw.source.X)[:, 0] / 100)
-    assert theirs.tolist() == [code + 2 for code in draw.source.y]
-
-
-def test_digits_share_a_stripe_of_pixels() -> None:
-    draw = FAMILIES["digits"].draw(0)
-    assert draw.X.shape == (600, 40)
-    ours, theirs = zip(*draw.source.shared_columns, strict=True)
-    assert ours == tuple(range(24, 40))
-    assert theirs == tuple(range(16))
 
 
 def entry(method: str, gains: Any, rule: Rule = SHIPPED) -> dict[str, Any]:
@@ -175,29 +118,6 @@ def record(*entries: dict[str, Any], **more: Any) -> dict[str, Any]:
     return {"candidates": [alone, *entries], "n_labelled": 20, **more}
 
 
-@pytest.mark.parametrize("name", ["shipped", *RULES])
-def test_other_rules_are_worked_out_from_the_intervals(name: str) -> None:
-    rule = RULES.get(name, SHIPPED)
-    rng = np.random.default_rng(0)
-    bets = set()
-    for _ in range(40):
-        gains = {
-            method: rng.choice([-1, 0, 0, 0, 1], 20) + rng.uniform(-0.1, 0.1)
-            for method in ("cdspp", BRIDGED, "cdspp-bridge")
-        }
-        means = {
-            method: entry(method, d, rule)["expected_gain"]
-            for method, d in gains.items()
-            if method != rule.without
-        }
-        best = max(means, key=means.__getitem__)
-        expected = f"{best}+source" if means[best] >= rule.least else TARGET_ONLY
-        given = record(*(entry(method, d) for method, d in gains.items()))
-        assert bet_of(rule, given) == expected
-        bets.add(expected)
-    assert len(bets) > 1
-
-
 def outcome(family: str, number: int, bet: str, truth: Any, **more: Any) -> Any:
     about = {"family": family, "number": number, "bad": False, "set_aside": False}
     accuracies = dict(zip((TARGET_ONLY, "cdspp+source", "svm-t"), truth, strict=True))
@@ -222,28 +142,8 @@ def test_regrets_and_bets_worked_by_hand() -> None:
     assert bet["median"] == pytest.approx((0.1 + 0.2) / 2)
     assert bet["ratio"] == pytest.approx(4 / 3)
     assert bet["worst"] == pytest.approx(-0.2)
-    assert bet[["bets", "false", "bets_on_bad", "lost", "n_bad"]].tolist() == [
-        2,
-        1,
-        1,
-        1,
-        1,
-    ]
-
-
-def test_families_are_resampled_whole_and_draws_stay_paired() -> None:
-    # In every draw the bet has half the regret, however much that is.
-    draws = [
-        outcome(name, k, "cdspp+source", (0.5, 0.6, 0.7))
-        for name in "abc"
-        for k in range(2)
-    ]
-    bet = policies(draw_results(draws)).set_index("policy").loc["the bet"]
-    assert bet[["low", "ratio", "high"]].tolist() == pytest.approx([0.5] * 3)
-    mixed = [*draws[:2], *(draw | {"bet": TARGET_ONLY} for draw in draws[2:])]
-    bet = policies(draw_results(mixed)).set_index("policy").loc["the bet"]
-    assert bet[["low", "high"]].tolist() == pytest.approx([0.5, 1.0])
-    assert bet["ratio"] == pytest.approx(5 / 6)
+    counts = bet[["bets", "false", "bets_on_bad", "lost", "n_bad"]]
+    assert counts.tolist() == [2, 1, 1, 1, 1]
 
 
 def test_coverage_and_calibration_worked_by_hand() -> None:
@@ -274,18 +174,6 @@ def test_true_gains_and_their_bands() -> None:
     assert bands["bet"].tolist()[:3] == [1.0, 0.0, 1.0]
 
 
-@pytest.mark.parametrize(
-    ("wins", "losses", "settled"),
-    [(5, 0, 0), (4, 0, -1), (7, 1, 0), (6, 1, -1), (1, 7, 1), (0, 0, -1)],
-)
-def test_five_in_a_row_settle_and_seven_of_eight(
-    wins: int, losses: int, settled: int
-) -> None:
-    bet = [1] * wins + [0] * losses + [1, 0]
-    alone = [0] * wins + [1] * losses + [1, 0]
-    assert winner(bet, alone) == settled
-
-
 def labelled(bet_right: int) -> pd.DataFrame:
     """Simulate 200 rows, of which the fits disagree on 20, the bet often right."""
     truth = np.zeros(200, dtype=int)
@@ -309,24 +197,6 @@ def test_labels_of_disagreeing_rows_settle_what_random_ones_leave_open() -> None
     assert results.loc[(DISAGREEING, 5), "accuracy"] == 1.0
     # The bet, fitted again, is right on none of the other rows.
     assert results.loc[(DISAGREEING, 5), "accuracy_refitted"] == pytest.approx(5 / 200)
-
-
-def test_a_worse_bet_is_left_for_target_only() -> None:
-    results = labelled(0).loc[(DISAGREEING, 5)]
-    assert results[["settled", "wrong", "accuracy"]].tolist() == [1.0, 0.0, 1.0]
-    mixed = labelled(9).loc[DISAGREEING]
-    assert 0 < mixed.loc[5, "wrong"] < mixed.loc[5, "settled"] < 0.2
-
-
-def test_regrets_after_labels_are_means_over_draws() -> None:
-    lines = {"rule": [RANDOM] * 2, "revealed": [5] * 2, "settled": [1.0, 0.0]}
-    regrets = {"accuracy": [0.5, 0.7], "accuracy_refitted": [0.9, 0.7]}
-    draws = pd.DataFrame(lines | regrets).assign(wrong=0.0, hindsight=[0.6, 0.8])
-    [row] = labelling_rows(draws).to_dict("records")
-    assert row["draws"] == 2
-    assert row["settled"] == 0.5
-    assert row["regret"] == pytest.approx(0.1)
-    assert row["refitted"] == pytest.approx(-0.1)
 
 
 def planted_draw() -> Draw:

@@ -6,37 +6,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from benchmarks.geometry import (
-    GRID,
-    METHODS,
-    Place,
-    bench_geometry,
-    geometry_table,
-    planted_at,
-)
-from cdspp.methods import available, method_class
+from benchmarks.geometry import Place, bench_geometry
 
 PLACES = (Place(2, 5, 0.0), Place(2, 5, 1.0))
 FEW = ("dama-plus", "cdspp")
-
-
-def test_the_grid_is_labels_by_classes_by_shared_geometry() -> None:
-    assert len(set(GRID)) == 45
-    assert {place.labels for place in GRID} == {1, 2, 3}
-    assert {place.classes for place in GRID} == {2, 3, 5, 20, 65}
-    assert {place.shared for place in GRID} == {0.0, 0.5, 1.0}
-
-
-def test_every_method_of_the_grid_uses_a_source() -> None:
-    assert set(METHODS) <= set(available())
-    assert all(method_class(name).uses_source for name in METHODS)
-
-
-@pytest.mark.parametrize("shared", [0.0, 0.5, 1.0])
-def test_centres_correlate_as_the_place_says(shared: float) -> None:
-    problem = planted_at(Place(1, 65, shared)).draw(3)
-    centres = problem.centres_target.ravel(), problem.centres_source.ravel()
-    assert np.corrcoef(*centres)[0, 1] == pytest.approx(shared, abs=0.1)
 
 
 @pytest.fixture(scope="module")
@@ -56,10 +29,3 @@ def test_gains_are_those_of_the_accuracies(gains: pd.DataFrame) -> None:
 def test_gains_do_not_depend_on_the_number_of_processes(gains: pd.DataFrame) -> None:
     again = bench_geometry(draws=5, workers=1, places=PLACES, methods=FEW)
     pd.testing.assert_frame_equal(again, gains)
-
-
-@pytest.mark.slow
-def test_the_table_has_a_line_a_method(gains: pd.DataFrame) -> None:
-    lines = geometry_table(gains).splitlines()
-    assert [line.split()[0] for line in lines[3:5]] == ["DAMA+", "CDSPP"]
-    assert all(line.count("of 1)") == 2 for line in lines[3:5])

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 from benchmarks.planted import GEOMETRIES, Planted, PlantedProblem
-from cdspp.datasets import available_datasets
 from cdspp.methods import make
 
 # Many classes in a wide latent space, so that correlations are sure.
@@ -18,10 +17,6 @@ MANY = Planted(n_classes=300, n_latent=30, n_source=1, n_labelled=1, n_unlabelle
 
 def correlation(a: np.ndarray, b: np.ndarray) -> float:
     return float(np.corrcoef(a.ravel(), b.ravel())[0, 1])
-
-
-def gram(centres: np.ndarray) -> np.ndarray:
-    return np.asarray(centres @ centres.T)
 
 
 def accuracy(problem: PlantedProblem) -> float:
@@ -78,52 +73,6 @@ def test_a_split_labels_other_rows_of_the_same_problem() -> None:
         assert np.bincount(split.y[~split.unlabelled]).tolist() == [2] * 3
 
 
-def test_every_row_of_a_class_is_as_likely_to_be_labelled() -> None:
-    problem = Planted(n_classes=2, n_labelled=1, n_unlabelled=3).draw(0)
-    counts = sum((~problem.split(t).unlabelled).astype(int) for t in range(2000))
-    # 500 of 2000 draws each, with a standard deviation of 19.
-    assert np.abs(np.asarray(counts) - 500).max() < 4 * 19.4
-
-
-def test_another_pool_has_other_rows_of_the_same_population() -> None:
-    planted = Planted(n_classes=3, n_latent=2, d_target=6, noise=0.0, spread=0.0)
-    one, other = (planted.draw(0, pool) for pool in (0, 1))
-    # Without spread and noise rows are centres, seen through one view.
-    np.testing.assert_array_equal(one.X, other.X)
-    np.testing.assert_array_equal(one.source.X, other.source.X)
-    one, again, other = (replace(planted, noise=0.1).draw(0, p) for p in (0, 0, 1))
-    np.testing.assert_array_equal(one.X, again.X)
-    assert not np.any(one.X == other.X)
-
-
-def test_unequal_shares_are_those_of_the_source_and_of_unlabelled_rows() -> None:
-    sizes = {"n_classes": 3, "n_source": 14, "n_labelled": 2, "n_unlabelled": 7}
-    problem = Planted(imbalance=4.0, **sizes).draw(0)
-    # Shares fall as 4, 2, 1.
-    assert np.bincount(problem.source.y).tolist() == [24, 12, 6]
-    assert np.bincount(problem.hidden).tolist() == [12, 6, 3]
-    for drawn in (problem, problem.split(1)):
-        assert np.bincount(drawn.y[~drawn.unlabelled]).tolist() == [2, 2, 2]
-
-
-def test_heavy_tails_put_some_rows_far_off() -> None:
-    planted = Planted(n_classes=2, n_unlabelled=2000, spread=1.0)
-    far = []
-    for tail in (float("inf"), 2.0):
-        problem = replace(planted, tail=tail).draw(0)
-        lengths = np.linalg.norm(problem.X, axis=1)
-        far.append(lengths.max() / np.median(lengths))
-    assert far[1] > 4 * far[0]
-
-
-@pytest.mark.parametrize("geometry", ["shared", "means"])
-def test_centres_that_are_shared_lie_as_those_of_the_target(geometry: str) -> None:
-    problem = Planted(geometry).draw(0)
-    np.testing.assert_allclose(
-        gram(problem.centres_source), gram(problem.centres_target)
-    )
-
-
 def test_misleading_centres_lie_alike_but_belong_to_other_classes() -> None:
     for seed in range(20):
         problem = Planted("misleading", n_classes=2 + seed % 4).draw(seed)
@@ -134,39 +83,13 @@ def test_misleading_centres_lie_alike_but_belong_to_other_classes() -> None:
         assert not same.diagonal().any()
 
 
-def test_centres_of_geometry_none_are_independent() -> None:
-    problem = replace(MANY, geometry="none").draw(0)
-    found = correlation(problem.centres_source, problem.centres_target)
-    assert abs(found) < 4 / problem.centres_source.size**0.5
-    assert np.std(problem.centres_source) == pytest.approx(1, abs=0.05)
-
-
-@pytest.mark.parametrize("shared", [0.0, 0.25, 0.5, 0.75, 1.0])
+@pytest.mark.parametrize("shared", [0.0, 0.5, 1.0])
 @pytest.mark.parametrize("geometry", ["shared", "means"])
 def test_shared_is_the_correlation_of_centres(geometry: str, shared: float) -> None:
     problem = replace(MANY, geometry=geometry, shared=shared).draw(1)
     source, target = problem.centres_source, problem.centres_target
     assert correlation(source, target) == pytest.approx(shared, abs=0.04)
     assert np.std(source) == pytest.approx(1, abs=0.05)
-
-
-def test_classes_spread_alike_where_everything_is_shared() -> None:
-    axes = {g: Planted(g, n_latent=6).draw(0) for g in GEOMETRIES}
-    for geometry in ("shared", "misleading"):
-        problem = axes[geometry]
-        np.testing.assert_array_equal(problem.axes_source, problem.axes_target)
-    np.testing.assert_array_equal(axes["means"].axes_source, np.eye(6))
-    assert not np.any(axes["none"].axes_source == axes["none"].axes_target)
-
-
-@pytest.mark.parametrize("n_latent", [1, 2, 5, 12])
-def test_axes_are_long_and_short_and_as_long_on_average(n_latent: int) -> None:
-    problem = Planted("none", n_latent=n_latent).draw(0)
-    for axes in (problem.axes_source, problem.axes_target):
-        lengths = np.linalg.svd(axes)[1]
-        assert np.mean(lengths**2) == pytest.approx(1)
-        if n_latent > 1:
-            assert lengths[0] / lengths[-1] == pytest.approx(8)
 
 
 def test_rows_lie_around_their_centres_as_the_formula_says() -> None:
@@ -195,30 +118,14 @@ def test_rows_lie_around_their_centres_as_the_formula_says() -> None:
     ("name", "value", "told"),
     [
         ("geometry", "flat", "one of shared, means, none, misleading, got 'flat'"),
-        ("shared", -0.1, r"in \[0, 1\], got -0.1"),
         ("shared", 1.1, r"in \[0, 1\], got 1.1"),
-        ("shared", float("nan"), r"in \[0, 1\], got nan"),
         ("n_classes", 1, "2 at least, got 1"),
-        ("n_source", 0, "1 at least, got 0"),
-        ("n_labelled", 0, "1 at least, got 0"),
-        ("n_unlabelled", -1, "0 at least, got -1"),
-        ("d_source", 0, "1 at least, got 0"),
-        ("d_target", 0, "1 at least, got 0"),
-        ("n_latent", 0, "1 at least, got 0"),
-        ("spread", -1.0, "0 at least, got -1.0"),
         ("noise", float("nan"), "0 at least, got nan"),
-        ("imbalance", 0.5, "1 at least, got 0.5"),
-        ("tail", 0.0, "1 at least, got 0.0"),
     ],
 )
 def test_a_parameter_out_of_range_is_named(name: str, value: Any, told: str) -> None:
     with pytest.raises(ValueError, match=f"{name} must .*{told}"):
         Planted(**{name: value})
-
-
-def test_planted_problems_are_no_data_set_to_study() -> None:
-    assert not [name for name in available_datasets() if "planted" in name]
-    assert not hasattr(Planted, "identifier")
 
 
 def test_a_source_is_worth_what_it_has_of_the_target() -> None:

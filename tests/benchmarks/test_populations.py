@@ -8,18 +8,10 @@ import numpy as np
 import pytest
 
 from benchmarks import populations
-from benchmarks.planted import GEOMETRIES
-from benchmarks.populations import (
-    KINDS,
-    judge_population,
-    one_and_two_way_gains,
-    population,
-)
+from benchmarks.populations import judge_population, one_and_two_way_gains
 from cdspp.analysis.verdicts import EQUAL, HELPS, HURTS, Stratum
 from cdspp.core.names import ALONE, REAL, SWAPPED
 from cdspp.stages.source_states import STATES
-
-N_POOLS = 4
 
 
 @pytest.fixture
@@ -42,20 +34,6 @@ def cases(planned: dict[str, Any], gains: list[float]) -> list[dict[str, Any]]:
     planned["gains"] = gains
     found = judge_population("mixed", 6, 0, "cdspp", len(gains), 5)["cases"]
     return list(found)
-
-
-def test_populations_are_of_every_geometry_and_of_many_sizes() -> None:
-    for kind in KINDS:
-        drawn = [population(kind, 15, number) for number in range(12)]
-        assert [p.geometry for p in drawn] == list(GEOMETRIES) * 3
-        assert all(p.n_labelled + p.n_unlabelled == 15 for p in drawn)
-        assert len({(p.d_source, p.d_target, p.n_latent) for p in drawn}) > 5
-
-
-def test_a_population_is_the_same_for_any_number_of_rows() -> None:
-    few, many = (population("unequal", rows, 3).draw(3) for rows in (6, 60))
-    np.testing.assert_array_equal(few.centres_target, many.centres_target)
-    np.testing.assert_array_equal(few.source.X, many.source.X)
 
 
 def test_the_other_pools_tell_the_truth(planned: dict[str, Any]) -> None:

@@ -36,10 +36,7 @@ def finished(tmp_path: Path) -> Path:
     tables += [build_matrix_table(found, plans)]
     tables += map(build_task_table, found, plans)
     write_tables(tables, [folder / "tables" / f"{t.name}.csv" for t in tables])
-    write_sample_scores(
-        folder / "scores/digits.npz",
-        score_rows(plans[0]),
-    )
+    write_sample_scores(folder / "scores/digits.npz", score_rows(plans[0]))
     return folder
 
 
@@ -58,11 +55,3 @@ def test_the_numbers_of_a_study_are_written_by_benchmark_row_and_kind(
     for entry in ours.itertuples():
         gain = float(numbers["docs", "cdspp", f"gain over {entry.rival}"])
         assert gain == pytest.approx(entry.gain, abs=1e-6)
-
-
-def test_a_folder_without_a_study_is_one_line(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert main(["results", str(tmp_path), "--output", str(tmp_path / "docs")]) == 2
-    assert "has no overview.csv. Run the study first" in capsys.readouterr().err
-    assert not (tmp_path / "docs").exists()

@@ -236,37 +236,6 @@ def test_compare_proposes_a_bridge_and_takes_none_in_silence(capsys: Any) -> Non
     assert "differ in spread" not in output
 
 
-@pytest.mark.usefixtures("similar")
-def test_a_fit_proposes_what_its_method_can_use(capsys: Any) -> None:
-    def fit(method: str, *more: str) -> list[str]:
-        how = ["--method", method, *more, "--output", "o.csv", "--force"]
-        assert main(["fit", *FILES, "--scale", "standardise", *how]) == 0
-        return suggestions(capsys.readouterr().out)
-
-    assert not fit("cdspp")
-    assert ["--shared" in line for line in fit("cdspp-bridge")] == [True, False]
-    assert ["--shared" in line for line in fit("shared-columns")] == [True]
-    none = ["--shared", "none"]
-    assert ["--paired" in line for line in fit("cdspp-bridge", *none)] == [True]
-
-
-@pytest.mark.usefixtures("similar")
-def test_the_rows_of_common_ids_become_pairs_as_the_proposal_says(capsys: Any) -> None:
-    fit = ["fit", "--scale", "standardise", "--output", "o.csv", *FILES, "--method"]
-    assert main([*fit, "cdspp-bridge"]) == 0
-    *_, suggestion = suggestions(capsys.readouterr().out)
-    paired = shlex.split(suggestion)[-3:]
-    tables = {name: pd.read_csv(name).set_index("id") for name in ("a.csv", "b.csv")}
-    common = tables["a.csv"].index.intersection(tables["b.csv"].index)
-    for name, moved in zip(tables, paired[1:], strict=True):
-        tables[name].loc[common].to_csv(moved)
-        tables[name].drop(common).to_csv(name)
-    assert main([*fit, "paired-map", *paired, "--force"]) == 0
-    output = capsys.readouterr()
-    assert "paired: 25 objects of 25 and 25" in output.out
-    assert "left out" not in output.out + output.err
-
-
 @pytest.mark.usefixtures("units")
 def test_an_answer_of_no_use_is_an_error_where_that_is_asked_for(capsys: Any) -> None:
     how = [*FILES, "--scale", "standardise", "--strict"]

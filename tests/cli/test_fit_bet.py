@@ -12,31 +12,17 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from support.toy_problem import toy_problem
+from support.own_tables import NAMES, PROBLEM, write_problem
 
 from cdspp import SourceDomain, compare, make
 from cdspp.__main__ import main
 from cdspp.methods.problem import scale_domains
 
-PROBLEM = toy_problem(spread=0.3)
-NAMES = np.array(["ant", "bee", "cat", "dog"])
-
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     """Return a folder with source, target, and new rows as CSV."""
-    labels = np.where(PROBLEM.unlabelled, "", NAMES[PROBLEM.truth])
-    ids = [f"t{k}" for k in range(len(labels))]
-    tables = {
-        "source": pd.DataFrame(PROBLEM.source.X).assign(label=NAMES[PROBLEM.source.y]),
-        "target": pd.DataFrame(PROBLEM.X).assign(label=labels, id=ids),
-        "new": pd.DataFrame(PROBLEM.X[::2]),
-    }
-    for name, table in tables.items():
-        table.add_prefix("f").rename(columns={"flabel": "label", "fid": "id"}).to_csv(
-            tmp_path / f"{name}.csv", index=False
-        )
-    return tmp_path
+    return write_problem(tmp_path)
 
 
 def predicted(folder: Path, column: str = "predicted") -> list[str]:

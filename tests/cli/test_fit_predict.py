@@ -13,16 +13,13 @@ import numpy as np
 import pandas as pd
 import pytest
 from support.downloads import put
-from support.toy_problem import toy_problem
+from support.own_tables import NAMES, PROBLEM, write_problem
 
 from cdspp import CDSPP, SourceDomain
 from cdspp.__main__ import main
 from cdspp.core.scaling import fit_scaling
 from cdspp.datasets.table_rows import read_domain
 from cdspp.methods import make
-
-NAMES = np.array(["ant", "bee", "cat", "dog"])
-PROBLEM = toy_problem(spread=0.3)
 
 
 def write_csv(path: Path, X: np.ndarray, **columns: Any) -> Path:
@@ -37,16 +34,12 @@ def write_csv(path: Path, X: np.ndarray, **columns: Any) -> Path:
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     """Return a folder with the problem as CSV and as NPZ."""
-    source, names = PROBLEM.source, NAMES[PROBLEM.truth]
-    labels = np.where(PROBLEM.unlabelled, "", names)
-    ids = np.array([f"t{k}" for k in range(len(labels))])
-    write_csv(tmp_path / "source.csv", source.X, label=NAMES[source.y])
-    write_csv(tmp_path / "target.csv", PROBLEM.X, label=labels, id=ids)
-    write_csv(tmp_path / "new.csv", PROBLEM.X[::2])
+    source = PROBLEM.source
     np.savez(tmp_path / "source.npz", X=source.X, y=NAMES[source.y])
-    y = np.where(PROBLEM.unlabelled, "-1", names)
+    y = np.where(PROBLEM.unlabelled, "-1", NAMES[PROBLEM.truth])
+    ids = np.array([f"t{k}" for k in range(len(y))])
     np.savez(tmp_path / "target.npz", X=PROBLEM.X, y=y, ids=ids)
-    return tmp_path
+    return write_problem(tmp_path)
 
 
 def run(command: str, *more: str, **files: Path) -> int:
@@ -84,14 +77,6 @@ def test_fit_writes_the_predictions_of_the_library(folder: Path, kind: str) -> N
     np.testing.assert_allclose(confidence, last.confidence, rtol=1e-4)
 
 
-def test_two_runs_write_the_same_bytes(folder: Path) -> None:
-    written = set()
-    for _ in range(2):
-        assert fit(folder, "--method", "ddacl") == 0
-        written.add((folder / "out.csv").read_bytes())
-    assert len(written) == 1
-
-
 def test_options_reach_the_method(folder: Path) -> None:
     options = ["alpha=0.5", "center=false", "max_iter=2", "selection=all"]
     assert fit(folder, *(part for o in options for part in ("--option", o))) == 0
@@ -99,16 +84,6 @@ def test_options_reach_the_method(folder: Path) -> None:
     expected = PROBLEM.fit(model).history_[-1].confidence
     confidence = np.array(predicted(folder, "confidence"), dtype=float)
     np.testing.assert_allclose(confidence, expected, rtol=1e-4)
-
-
-@pytest.mark.parametrize("method", ["cdspp", "ssan"])
-def test_an_option_out_of_range_is_one_line_before_anything_is_read(
-    method: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    # No file is there.
-    assert fit(tmp_path, "--method", method, "--option", "max_iter=many") == 2
-    message = f"'max_iter' parameter of {method.upper()} must be an int in the range"
-    assert message in capsys.readouterr().err
 
 
 def test_a_method_without_confidences_leaves_them_empty(folder: Path) -> None:
@@ -141,9 +116,7 @@ def test_numbers_as_labels_match_between_csv_and_npz(tmp_path: Path) -> None:
     assert predicted(tmp_path) == [str(label) for label in expected]
 
 
-@pytest.mark.parametrize(
-    "none", ["", " ", "-1", "-1.0", "NA", "<NA>", "?", "NaN", "nan", "None"]
-)
+@pytest.mark.parametrize("none", [" ", "-1.0", "<NA>", "?"])
 def test_every_way_to_write_no_label_is_the_same(folder: Path, none: str) -> None:
     labels = np.where(PROBLEM.unlabelled, none, NAMES[PROBLEM.truth])
     target = write_csv(folder / "target.csv", PROBLEM.X, label=labels)
@@ -151,15 +124,6 @@ def test_every_way_to_write_no_label_is_the_same(folder: Path, none: str) -> Non
     assert run("fit", source=source, target=target, output=output) == 0
     last = PROBLEM.fit(CDSPP()).history_[-1]
     assert predicted(folder) == NAMES[last.prediction].tolist()
-
-
-def test_labels_of_an_npz_may_lack_as_numbers_do(folder: Path) -> None:
-    y = np.where(PROBLEM.unlabelled, np.nan, PROBLEM.truth)
-    np.savez(folder / "target.npz", X=PROBLEM.X, y=y)
-    np.savez(folder / "source.npz", X=PROBLEM.source.X, y=PROBLEM.source.y)
-    assert fit(folder, kind="npz") == 0
-    expected = PROBLEM.fit(CDSPP()).history_[-1].prediction
-    assert predicted(folder) == [str(label) for label in expected]
 
 
 def test_what_was_read_is_said_in_a_line_a_file(folder: Path, capsys: Any) -> None:
@@ -179,53 +143,17 @@ def test_what_was_read_is_said_in_a_line_a_file(folder: Path, capsys: Any) -> No
     assert output[-1] == "To label new rows later, fit again with --model FILE --force"
 
 
-def test_where_all_rows_have_a_label_that_is_said(folder: Path, capsys: Any) -> None:
-    write_csv(folder / "target.csv", PROBLEM.X, label=NAMES[PROBLEM.truth])
-    assert fit(folder) == 0
-    output = capsys.readouterr().out
-    assert "note: every target row has a label: there is nothing to predict." in output
-    assert predicted(folder) == []
-
-
-def test_the_index_of_a_data_frame_is_an_id_and_that_is_said(
-    folder: Path, capsys: Any
-) -> None:
-    table = pd.read_csv(folder / "target.csv", dtype=str, keep_default_na=False)
-    ids = table.pop("id")
-    table.set_axis(ids.to_numpy(), axis="index").to_csv(folder / "target.csv")
-    assert fit(folder) == 0
-    known = [f"t{k}" for k in np.flatnonzero(PROBLEM.unlabelled)]
-    assert predicted(folder, "id") == known
-    target, source, *_ = capsys.readouterr().out.splitlines()
-    assert target.endswith("no scaling, ids from the unnamed column")
-    assert "ids" not in source
-
-
 MISTAKES: list[tuple[str, Any, str]] = [
     ("nothing.csv", None, "nothing.csv: no such file"),
     ("rows.xls", "x", "expected a file that ends in .csv, .tsv, .txt (or these w"),
     ("empty.csv", "", "empty. Expected a header"),
-    ("header.csv", "label,a\n", "expected rows of features, got none"),
     ("narrow.csv", "label\ncat\n", "expected rows of features, got none"),
     ("word.csv", "a,b\n1,x\ny,2\n", "record 2, column 'b': 'x' is not a number"),
-    ("short.csv", "a,b,label\n1,2,c\n3\n", "record 3 has 1 cells, the header has 3"),
     ("long.csv", "a,b\n \n1,2\n3,4,5\n", "record 3 has 3 cells, the header has 2"),
     ("quote.csv", 'a,label\n1,"cat\n', "quote.csv: a quote in line 2 is not closed"),
-    ("latin.csv", "a\n\x00\xe9\n", "not a text file in UTF-8 ('utf-8' codec"),
     ("twice.csv", "a,a\n1,2\n", "the header has the column 'a' twice"),
-    (
-        "case.csv",
-        "a,Label\n1,ant\n",
-        "has a column 'Label', but the label column is 'label'. Name",
-    ),
     ("bare.csv", "a,b\n1,2\n", "bare.csv: no row has a label"),
-    (
-        "nan.csv",
-        "a,label\nnan,cat\n1,dog\n",
-        "record 2, column 'a': the number is missing (1 in all). F",
-    ),
     ("broken.npz", "no archive", "not a readable NPZ file"),
-    ("z.npz", {"Z": np.ones(3)}, "a matrix X of numbers, got Z (3,)"),
     ("y.npz", {"X": np.eye(3), "y": [1]}, "y has shape (1,), expected one entry for e"),
 ]
 
@@ -260,9 +188,7 @@ def test_a_source_row_without_a_label_is_refused(folder: Path, capsys: Any) -> N
     [
         (["--method", "cdsp"], "did you mean 'cdspp'"),
         (["--option", "alhpa=1"], "did you mean 'alpha'"),
-        (["--option", "alpha=-1"], "'alpha' parameter of CDSPP must be"),
         (["--option", f"alpha={3000 * '-'}1"], "'alpha' parameter of CDSPP must be"),
-        (["--method", "svm-t", "--option", "C=high"], "'C' parameter of SVMT"),
     ],
 )
 def test_a_wrong_method_or_option_is_named(
@@ -297,11 +223,7 @@ def test_letters_that_the_terminal_lacks_are_printed_by_their_codes(
 
 @pytest.mark.parametrize(
     ("files", "message"),
-    [
-        ({"wrong.npz": b"text"}, "not a model"),
-        ({"wrong.npz": pickle.dumps({"model": 1})}, "not a model"),
-        ({}, "no such file"),
-    ],
+    [({"wrong.npz": pickle.dumps({"model": 1})}, "not a model"), ({}, "no such file")],
 )
 def test_a_file_that_is_no_model_is_refused(
     folder: Path, files: dict[str, bytes], message: str, capsys: Any
@@ -341,13 +263,6 @@ def test_columns_of_new_rows_are_matched_by_name(folder: Path, capsys: Any) -> N
     assert output.read_bytes() == expected
 
 
-def test_source_rows_equal_the_arrays_it_was_written_from(folder: Path) -> None:
-    for kind in ("csv", "npz"):
-        source = read_domain(folder / f"source.{kind}")
-        np.testing.assert_array_equal(source.X, PROBLEM.source.X)
-        assert source.labels == NAMES[PROBLEM.source.y].tolist()
-
-
 def renamed(folder: Path, **names: str) -> None:
     """Give columns of both files other names, and the target one that is no number."""
     for file in ("source", "target"):
@@ -377,11 +292,7 @@ def test_columns_are_found_by_the_names_given(folder: Path) -> None:
     [
         (["--label", "clas"], "target.csv: no column 'clas' for --label. Similar: 'cl"),
         (["--label", "class", "--id", "ID"], "no column 'ID' for --id. Similar: 'Id'"),
-        (["--label", "class", "--id", "Id", "--drop", "x"], "no column 'x' for --drop"),
-        (
-            ["--label", "class"],
-            "column 'Id', but the id column is 'id'. Name it with",
-        ),
+        (["--label", "class"], "column 'Id', but the id column is 'id'. Name it with"),
         (
             ["--drop", "Id"],
             "name those with --label and --id (in only one file: --target-label and",
@@ -418,18 +329,13 @@ def test_missing_numbers_are_imputed_where_asked_for(folder: Path, capsys: Any) 
     assert run("predict", model=model, target=new, output=output) == 2
     error = capsys.readouterr().err
     assert "Fill it in, or impute column means with --impute." in error
-    assert (
-        main(
-            ["predict", *f"--model {model} --target {new}".split()]
-            + ["--output", str(output), "--impute", "--force"]
-        )
-        == 0
-    )
+    files = {"model": model, "target": new, "output": output}
+    assert run("predict", "--impute", **files) == 0
     row = np.where(np.arange(X.shape[1]), X[:1], X[:, 0].mean())
     assert predicted(folder) == NAMES[fitted.predict(row)].tolist()
 
 
-@pytest.mark.parametrize("kind", ["unit", "standardise", "pca"])
+@pytest.mark.parametrize("kind", ["standardise", "pca"])
 def test_a_scale_holds_for_both_files_and_for_new_rows(
     folder: Path, kind: str, capsys: Any
 ) -> None:
@@ -442,11 +348,11 @@ def test_a_scale_holds_for_both_files_and_for_new_rows(
     )
     assert predicted(folder) == NAMES[expected.history_[-1].prediction].tolist()
     output = capsys.readouterr().out.splitlines()
-    shown = {"unit": "rows scaled to unit", "standardise": "columns standardised"}
-    assert all(shown.get(kind, "PCA to ") in line for line in output[:2])
+    shown = {"standardise": "columns standardised", "pca": "PCA to "}[kind]
+    assert all(shown in line for line in output[:2])
     assert run("predict", model=model, target=new, output=folder / "out.csv") == 0
     assert predicted(folder) == NAMES[expected.predict(X[::2])].tolist()
-    assert shown.get(kind, "PCA to ") in capsys.readouterr().out
+    assert shown in capsys.readouterr().out
 
 
 def test_a_method_whose_package_is_missing_says_what_to_install(
@@ -454,11 +360,7 @@ def test_a_method_whose_package_is_missing_says_what_to_install(
 ) -> None:
     monkeypatch.setitem(sys.modules, "torch", None)
     assert fit(folder, "--method", "stn") == 2
-    output = capsys.readouterr().err
-    assert output == (
-        "cdspp: error: the method stn needs torch, which is not installed: "
-        "pip install 'cdspp[networks]'\n"
-    )
+    assert "stn needs torch, which is not installed: pip" in capsys.readouterr().err
 
 
 def test_two_messy_tables_become_predictions_by_options_alone(

@@ -43,8 +43,9 @@ PROPOSED = re.compile(rf"^( *)# (?= *({KEYS}):| *- \[)", re.MULTILINE)
 PAIR = ["Length (mm)", "length_cm"]
 
 
-@pytest.mark.parametrize("n_labelled", [(50, 40), (80, 70)])
-@pytest.mark.parametrize("same", [(), ("age", "a: b")])
+@pytest.mark.parametrize(
+    ("same", "n_labelled"), [((), (50, 40)), (("age", "a: b"), (80, 70))]
+)
 def test_proposals_are_comments_which_hold_once_they_are_none(
     same: tuple[str, ...], n_labelled: tuple[int, int], away: Path, capsys: Any
 ) -> None:

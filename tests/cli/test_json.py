@@ -98,8 +98,8 @@ def test_the_plan_of_a_study(printed, begun: None) -> None:
     content = printed("plan", "toy.yaml")
     assert content["study"] == "toy"
     assert content["total"]["trials"] == 3 * 8
-    assert content["trials"]["stay"] == 0
-    counts = {each["reason"]: each["trials"] for each in content["trials"]["run"]}
+    assert content["trials"]["kept"] == 0
+    counts = {each["reason"]: each["fits"] for each in content["trials"]["run"]}
     assert sum(counts.values()) == 24
     assert counts["not computed yet"] == 18
     assert len(content["to_make_again"]) == 3

@@ -4,50 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from cdspp.cli.main import main
-from cdspp.cli.rows import scale_domains, scaled, write_predictions
-from cdspp.core.errors import DataError
-from cdspp.core.scaling import fit_scaling
-from cdspp.datasets.table_rows import DomainRows
-
-FULL = np.random.default_rng(0).normal(3.0, 2.0, (70, 60))
-
-
-def rows(X: np.ndarray) -> DomainRows:
-    """Return rows as if read from a file."""
-    ids = [str(k) for k in range(len(X))]
-    return DomainRows("f.csv", X, ids, ["c"] * len(X))
-
-
-def test_scaled_rows_say_how_and_keep_the_width_of_the_file() -> None:
-    given = rows(FULL[:5])
-    result, *_ = scale_domains("pca", given, None, {})
-    assert result.X.shape == (5, 4)
-    assert result.description("source").endswith("60 features, PCA to 4 components")
-
-
-def test_what_cannot_be_scaled_is_named_with_its_file() -> None:
-    with pytest.raises(DataError, match="f.csv: scale: pca: .*rows are equal"):
-        scale_domains("pca", rows(np.ones((4, 3))), None, {})
-    learnt = fit_scaling("unit", FULL)
-    with pytest.raises(DataError, match="f.csv: X has 59 features, expected 60"):
-        scaled(rows(FULL[:, 1:]), learnt)
-
-
-def test_shared_columns_and_pairs_are_scaled_as_those_of_the_source_are() -> None:
-    target, source = rows(FULL[:20, :3]), rows(5 * FULL[20:50, :4] + 1)
-    pairs = source.X[:2], target.X[:2]
-    bridge = {"shared_columns": [(1, 0)], "paired_rows": pairs}
-    ours, theirs, domain, _ = scale_domains("standardise", target, source, bridge)
-    mean, deviation = source.X[:, 1].mean(), source.X[:, 1].std()
-    np.testing.assert_allclose(ours.X[:, 0], (target.X[:, 0] - mean) / deviation)
-    np.testing.assert_allclose(ours.X[:, 1:].mean(axis=0), 0.0, atol=1e-12)
-    np.testing.assert_array_equal(domain.X, theirs.X)
-    np.testing.assert_array_equal(domain.paired_rows[0], theirs.X[:2])
-    np.testing.assert_array_equal(domain.paired_rows[1], ours.X[:2])
+from cdspp.cli.rows import write_predictions
 
 
 def test_predictions_are_written_as_csv_with_quotes_where_needed(
@@ -73,8 +33,10 @@ def test_gaps_of_both_files_are_named_at_once(
     )
 
 
-@pytest.mark.parametrize("command", ["compare", "fit --output {0}/o.csv"])
-@pytest.mark.parametrize("source", ["s.csv", "link.csv"])
+@pytest.mark.parametrize(
+    ("command", "source"),
+    [("compare", "s.csv"), ("fit --output {0}/o.csv", "link.csv")],
+)
 def test_one_file_for_both_domains_is_refused(
     command: str, source: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

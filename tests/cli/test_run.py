@@ -89,23 +89,12 @@ def job_log(tmp_path: Path) -> Path:
     return log
 
 
-def test_a_run_shows_notes_and_counts(said) -> None:
-    out, err = said([*BEGUN, event("progress", done=8, total=8)])
-    assert err == "The study replaces methods.\n"
-    assert re.match(r"8 of 8 jobs, \d+ s\. Whole log: logs/run-", out)
-
-
 def test_names_of_files_are_utf_8_whatever_the_system_says(
     said, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name, value in {"LC_ALL": "C", "PYTHONUTF8": "0"}.items():
         monkeypatch.setenv(name, value)
     said([STARTED], text="ü\n")  # ASCII could not print it
-
-
-def test_a_run_without_jobs_says_so(said) -> None:
-    out, _ = said([STARTED])
-    assert out.startswith("Nothing to be done. Whole log: ")
 
 
 def test_a_job_that_failed_is_explained_by_its_log_and_the_exit_code_stays(
@@ -163,11 +152,6 @@ def test_a_failure_without_any_event_is_explained_by_the_last_lines(said) -> Non
     assert "jobs:\n  usage: snakemake\n  snakemake: error: no such option\n" in err
 
 
-def test_what_is_no_run_shows_what_snakemake_answers(said) -> None:
-    out, _ = said([], text="Building DAG of jobs...\n", output="digraph {}\n")
-    assert out == "digraph {}\n"
-
-
 SNAKEFILE = """\
 from snakemake.logging import logger
 
@@ -221,9 +205,7 @@ def test_a_dry_run_is_a_table_of_rules_and_reasons(snakemake) -> None:
     assert "Fits of x, y: name a" in Path(log).read_text()
 
 
-def test_snakemakes_own_events_give_counts_failures_and_what_is_left(
-    snakemake,
-) -> None:
+def test_snakemakes_own_events_give_counts_failures_and_what_is_left(snakemake) -> None:
     out, err = snakemake()
     assert out == ""
     assert "A note on the study.\nStopped after 0 of 3 jobs:\n" in err
@@ -234,10 +216,6 @@ def test_snakemakes_own_events_give_counts_failures_and_what_is_left(
     assert snakemake()[0].startswith("3 of 3 jobs, ")
     assert snakemake()[0].startswith("Nothing to be done. ")
     assert snakemake("--list-rules")[0] == "all\nquick\n"
-    Path("Snakefile").write_text("rule all:\n    input: 'missing'\n")
-    _, err = snakemake()
-    assert "  MissingInputException in rule all" in err
-    assert "missing\n" in err
 
 
 def test_modules_of_the_working_folder_stand_in_for_none_of_a_run_or_its_jobs(

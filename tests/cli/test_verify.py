@@ -8,28 +8,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from support.result_files import write_fit_record
 from support.written_study import VerifiedStudy, write_page
 
 from cdspp.__main__ import main
 from cdspp.cli import run
-from cdspp.core.files import write_record
 
 DIGESTS = Path("results/shop/report/digests.json")
-
-
-def test_verify_prints_what_was_checked_and_ends_with_1_where_something_differs(
-    tmp_path: Path, capsys: Any
-) -> None:
-    study = VerifiedStudy(tmp_path / "results")
-    assert main(["verify", str(study.root)]) == 0
-    assert capsys.readouterr().out.startswith("Checked 8 fits (16 trials), ")
-    study.fit().write_bytes(b"")
-    with pytest.raises(SystemExit) as stopped:
-        main(["verify", str(study.root)])
-    assert stopped.value.code == 1
-    fault, output = capsys.readouterr().out.splitlines()
-    assert "main/web_photo/cdspp/1-2.parquet: expected a Parquet file" in fault
-    assert ": 1 difference. Not checked" in output
 
 
 def test_verify_of_a_folder_without_scores_ends_with_2(
@@ -114,5 +99,5 @@ def test_a_record_of_other_types_is_a_fault_in_one_line(
     content = json.loads(record.read_text())
     file = record.with_suffix(".parquet")
     content["extra"] |= extra
-    write_record(file, content["made_of"], content["inputs"], content["extra"])
+    write_fit_record(file, content["inputs"], content["extra"])
     assert "the record next to it has no trials or no data set" in refused(capsys)

@@ -8,12 +8,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from support.toy_problem import toy_problem
+from support.own_tables import write_problem
 
 from cdspp.cli.main import main
-
-NAMES = np.array(["ant", "bee", "cat", "dog"])
-PROBLEM = toy_problem(spread=0.3)
 
 
 def run(command: str, *more: str, **files: Path) -> int:
@@ -25,16 +22,9 @@ def run(command: str, *more: str, **files: Path) -> int:
 @pytest.fixture
 def files(tmp_path: Path) -> dict[str, Path]:
     """Return source and target as CSV, and where predictions go."""
-    labels = np.where(PROBLEM.unlabelled, "", NAMES[PROBLEM.truth])
+    write_problem(tmp_path)
     names = ("source", "target", "output")
-    paths = {name: tmp_path / f"{name}.csv" for name in names}
-    for name, X, y in (
-        ("source", PROBLEM.source.X, NAMES[PROBLEM.source.y]),
-        ("target", PROBLEM.X, labels),
-    ):
-        table = pd.DataFrame(X).add_prefix("f").assign(label=y)
-        table.to_csv(paths[name], index=False)
-    return paths
+    return {name: tmp_path / f"{name}.csv" for name in names}
 
 
 def test_new_rows_are_read_with_the_decimal_sign_that_is_asked_for(
@@ -75,7 +65,6 @@ def test_new_rows_are_read_with_the_decimal_sign_that_is_asked_for(
     ("labels", "message"),
     [
         (None, "source.csv: no row has a label; there is no column 'label'. Name"),
-        ("", "source.csv: no row has a label; the column 'label' has none. Name"),
         ("NA", "the column 'label' has none (read as unlabelled: 32 'NA'). Name"),
     ],
 )

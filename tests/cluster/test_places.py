@@ -10,6 +10,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
+from support.finished import results
 from support.toy_study import Project
 
 pytestmark = pytest.mark.cluster
@@ -54,18 +55,6 @@ def timed(project: Project, *options: str) -> float:
     output, _ = running.communicate()
     assert running.returncode == 0, output
     return time.monotonic() - start
-
-
-def results(folder: Path) -> dict[str, bytes]:
-    """Return what is the same wherever a study runs."""
-    found = [
-        path
-        for pattern in ("*/scores/*", "*/fits/**/*.parquet", "*/tables/*.csv")
-        for path in (folder / "results").glob(pattern)
-        if path.suffix != ".json"
-    ]
-    assert found
-    return {str(p.relative_to(folder)): p.read_bytes() for p in sorted(found)}
 
 
 @pytest.fixture(scope="module")

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from support.finished import results
 from support.toy_study import Project
 
 pytestmark = pytest.mark.cluster
@@ -91,18 +92,7 @@ class Finished:
     @property
     def files(self) -> Mapping[str, bytes]:
         """What is the same wherever it runs."""
-        return results(self.project)
-
-
-def results(project: Project) -> dict[str, bytes]:
-    root = project.folder / "results"
-    found = [
-        path
-        for pattern in ("*/scores/*", "*/fits/**/*.parquet", "*/tables/*.csv")
-        for path in root.glob(pattern)
-    ]
-    assert found
-    return {str(path.relative_to(root)): path.read_bytes() for path in sorted(found)}
+        return results(self.project.folder)
 
 
 def timed(project: Project, *arguments: str) -> Finished:
@@ -189,4 +179,4 @@ def test_killed_and_cancelled_it_goes_on_to_the_same_bytes(
     assert f"{cancelled.number}.log" in told
 
     project.snakemake(*SLURM)
-    assert results(project) == local.files
+    assert results(project.folder) == local.files

@@ -8,7 +8,6 @@ import sys
 from pathlib import Path
 from typing import Any
 
-import mypy.api
 import pytest
 
 import cdspp
@@ -16,7 +15,7 @@ from cdspp.core.discovery import load_function
 from cdspp.core.errors import ConfigError
 from cdspp.methods import available, estimators, make, method_class
 
-METHODS = "import cdspp.methods.cdspp.cdspp, cdspp.methods.svm_t"
+METHODS = "import cdspp, cdspp.methods.svm_t; cdspp.CDSPP(), cdspp.SSAN()"
 LISTED_METHODS = """
 import cdspp.methods
 cdspp.methods.available()
@@ -121,6 +120,8 @@ def test_a_star_imports_every_public_name_and_every_method() -> None:
 def test_a_type_checker_knows_the_methods_and_their_options(tmp_path: Path) -> None:
     program = tmp_path / "program.py"
     program.write_text("from cdspp import CDSPP\nreveal_type(CDSPP)\nCDSPP(alpa=1)\n")
+    import mypy.api
+
     told, _, status = mypy.api.run([str(program), f"--cache-dir={tmp_path}"])
     assert status == 1
     assert 'Revealed type is "def (alpha: float =' in told

@@ -19,14 +19,11 @@ FAULTS = [
         b"a: 1\nb: {c: 1, d: 2,\n  c: 3}\n",
         "line 3: the key 'c' .*twice, first i",
     ),
-    (b"a: *b\n", "line 1: .*undefined alias 'b'"),
     (b"a: &a [*a]\n", "anchors expand.* 1000000 values"),
-    (b"a: " + 3000 * b"[" + 3000 * b"]", "nested.*deep"),
+    (b"a: " + 1500 * b"[" + 1500 * b"]", "nested.*deep"),
     (b"a: \xff\n", "text file.* UTF-8"),
-    (b"a: \0\n", r"not a YAML file \(unacceptable character #x0000"),
     (b"? [a]\n: 1\n", "line 1: .*constructing.*mapping, .*unhashable key"),
     (b"a:\n  target: 010\n", "line 2: YAML reads 010 as a number of base 8 or 60"),
-    (b"trials: 1:30\n", "line 1: YAML reads 1:30 as a number of base 8 or 60"),
 ]
 
 

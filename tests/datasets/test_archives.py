@@ -82,18 +82,13 @@ def test_only_what_is_wanted_comes_out_under_the_name_wanted(room: Room) -> None
     assert contents(room.folder) == {"deep/second.txt": FILES["top/b/two.txt"]}
 
 
-def test_what_was_unpacked_before_is_replaced(room: Room) -> None:
+def test_what_was_unpacked_before_is_replaced_unless_it_fails(room: Room) -> None:
     room.put(make_zip(FILES))
     room.folder.mkdir()
     (room.folder / "old.txt").write_text("from another archive")
     room.extract()
     assert contents(room.folder) == FILES
     assert stat.S_IMODE(room.folder.stat().st_mode) == 0o755
-
-
-def test_a_failure_leaves_what_was_unpacked_before(room: Room) -> None:
-    room.put(make_zip(FILES))
-    room.extract()
     with pytest.raises(DataError, match="holds more than"):
         room.extract(most_bytes=100)
     assert contents(room.folder) == FILES
@@ -134,12 +129,6 @@ def test_a_link_in_a_zip_is_refused(room: Room) -> None:
     room.refuse("the member 'top/passwd' .*link.*device")
 
 
-def test_a_link_that_nobody_wants_does_no_harm(room: Room) -> None:
-    room.put_link(tarfile.SYMTYPE)
-    assert room.extract(lambda name: None) == {}
-    assert contents(room.folder) == {}
-
-
 @pytest.mark.parametrize("make", [make_tar, make_zip])
 def test_two_members_for_one_file_are_refused(room: Room, make: Make) -> None:
     room.put(make(FILES))
@@ -149,7 +138,7 @@ def test_two_members_for_one_file_are_refused(room: Room, make: Make) -> None:
 
 @pytest.mark.parametrize("form", FORMS)
 def test_an_archive_that_swells_is_stopped(room: Room, form: str) -> None:
-    room.put(FORMS[form]({"bomb": bytes(50 << 20)}))
+    room.put(FORMS[form]({"bomb": bytes(5 << 20)}))
     limits = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (MOST, limits[1]))  # for files written
     try:
@@ -172,7 +161,7 @@ def test_a_length_that_a_header_hides_is_counted_all_the_same(room: Room) -> Non
 
 
 @pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("share", [0.05, 0.5, 0.8])
+@pytest.mark.parametrize("share", [0.05, 0.8])
 def test_a_truncated_archive_is_refused(room: Room, form: str, share: float) -> None:
     room.put(FORMS[form]({**FILES, "top/three.bin": bytes(range(256)) * 8}))
     data = room.archive.read_bytes().rstrip(b"\0")  # tar ends in kilobytes of zeros
@@ -185,7 +174,7 @@ def test_damage_in_the_middle_is_noticed(room: Room, form: str) -> None:
     words = " ".join(map(str, np.random.default_rng(0).integers(0, 10**6, 30_000)))
     room.put(FORMS[form]({"words.txt": words.encode()}))
     whole = room.archive.read_bytes()
-    for share in np.linspace(0.05, 0.97, 30):  # each place is noticed in another way
+    for share in np.linspace(0.05, 0.97, 12):  # each place is noticed in another way
         place = int(share * len(whole))
         room.put(whole[:place] + bytes(100) + whole[place + 100 :])
         room.refuse(r"archive\.bin: damaged", most_bytes=10**6)
@@ -207,7 +196,7 @@ def test_a_broken_header_does_not_pass_for_the_end(room: Room) -> None:
     room.refuse("damaged, .*tar.*zip")
 
 
-@pytest.mark.parametrize("content", [b"", b"plain text " * 200, b"PK\x03\x04 no zip"])
+@pytest.mark.parametrize("content", [b"", b"PK\x03\x04 no zip"])
 def test_what_is_no_archive_is_refused(room: Room, content: bytes) -> None:
     room.put(content)
     room.refuse("archive.bin: damaged, .*tar.*zip")
@@ -241,11 +230,6 @@ def test_a_full_disk_is_told_and_leaves_nothing(
     room.put(make_tar(FILES))
     monkeypatch.setattr(archives, "_write", full)
     room.refuse("space.*disk", DiskFullError)
-
-
-def test_a_message_calls_the_archive_as_asked(room: Room) -> None:
-    room.put(b"")
-    room.refuse(r"^words\.zip, inner\.tar: damaged", name="words.zip, inner.tar")
 
 
 def test_a_pattern_spans_folders_and_allows_for_none_around() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -90,52 +91,37 @@ def read(folder: Path, tables: Tables, **how: Any) -> tuple[DomainRows, DomainRo
     return source, target
 
 
+OTHER_UNITS = (
+    "meanPerimeter.mm=mean perimeter [cm]*10",
+    "mean_radius_mm=Mean radius (cm)*10",
+    "worst radius=WorstRadius",
+)
+OTHER_SPELLING = (
+    "alcohol=ALCOHOL",
+    "total_phenols=PhenolsTotal",
+    "color_intensity=colour-intensity",
+    "alcalinity_of_ash=Alkalinity of ash",
+    "flavanoids=Flavonoids",
+)
+ALIKE = ("area=iron", "perimeter=zinc", "radius=tin", "texture=lead", "smoothness=gold")
 SIX = {
-    "units": (
-        units(),
-        [
-            "meanPerimeter.mm=mean perimeter [cm]*10",
-            "mean_radius_mm=Mean radius (cm)*10",
-            "worst radius=WorstRadius",
-        ],
-        0,
-    ),
-    "spelling": (
-        spelling(),
-        [
-            "alcohol=ALCOHOL",
-            "total_phenols=PhenolsTotal",
-            "color_intensity=colour-intensity",
-            "alcalinity_of_ash=Alkalinity of ash",
-            "flavanoids=Flavonoids",
-        ],
-        0,
-    ),
-    "content": (
-        renamed(),
-        [
-            "mean area=iron",
-            "mean perimeter=zinc",
-            "mean radius=tin",
-            "mean texture=lead",
-            "mean smoothness=gold",
-        ],
-        0,
-    ),
-    "ids": (seen_twice(), [], 50),
-    "nothing": (unrelated("wine", "breast_cancer"), [], 0),
-    "nothing either": (unrelated("iris", "diabetes"), [], 0),
+    "units": (units(), OTHER_UNITS, 0),
+    "spelling": (spelling(), OTHER_SPELLING, 0),
+    "content": (renamed(), [f"mean {pair}" for pair in ALIKE], 0),
+    "ids": (seen_twice(), (), 50),
+    "nothing": (unrelated("wine", "breast_cancer"), (), 0),
+    "nothing either": (unrelated("iris", "diabetes"), (), 0),
 }
 
 
 @pytest.mark.parametrize(("tables", "columns", "n_ids"), SIX.values(), ids=SIX)
 def test_the_bridges_of_six_pairs_of_files_are_found_and_no_other(
-    tables: Tables, columns: list[str], n_ids: int, tmp_path: Path
+    tables: Tables, columns: Sequence[str], n_ids: int, tmp_path: Path
 ) -> None:
     source, target = read(tmp_path, tables)
     shared = shared_columns(None, source, target)[0] or []
     result = propose_columns(source, target, shared)
-    assert [*map(str, result)] == columns
+    assert [*map(str, result)] == [*columns]
     assert len(common_ids(source, target)) == n_ids
     for each in result:  # what is proposed is a bridge
         assert shared_columns(str(each), source, target)[0]
@@ -165,42 +151,13 @@ def test_of_thousands_of_pairs_of_unrelated_columns_none_is_proposed() -> None:
     assert n_pairs == 5496
 
 
-@pytest.mark.parametrize("name", ["wine", "breast_cancer", "iris"])
-def test_columns_of_equal_names_do_not_contradict_in_other_classes(name: str) -> None:
-    table, classes = of_sklearn(name), getattr(datasets, f"load_{name}")().target
-    for one, other in combinations(np.unique(classes), 2):
-        ours, theirs = table[classes == one], table[classes == other]
-        theirs = theirs.rename(columns=str.upper)
-        result = propose_columns(rows_of(ours), rows_of(theirs), [])
-        assert [k.source.upper() for k in result] == [k.target for k in result]
-        assert len(result) == len(table.columns)
-
-
-def test_a_proposal_has_numbers_on_names_contents_and_spreads(tmp_path: Path) -> None:
-    source, target = read(tmp_path, units())
-    perimeter, radius, worst = propose_columns(source, target, [(0, 0)])
-    assert perimeter.numbers == (
-        "similarity of names 1.00, distance of contents 0.06, ratio of spreads 10.1"
-    )
-    assert radius.ratio == pytest.approx(10, rel=0.1)
-    assert (worst.similarity, worst.times) == (1.0, 1.0)
-    assert worst.ratio == pytest.approx(1000, rel=0.1)
-    spelt = propose_columns(*read(tmp_path, spelling()), [])
-    assert [round(each.similarity, 2) for each in spelt] == [1, 1, 0.97, 0.94, 0.9]
-    alone = propose_columns(*read(tmp_path, renamed()), [])
-    assert max(each.similarity for each in alone) < 0.5
-    assert max(each.distance for each in alone) < 0.15
-
-
 @pytest.mark.parametrize(
     ("one", "other"),
     [
         ("Mean radius (mm)", "mean_radius"),
         ("bodyWeight kg", "body weight (kg)"),
-        ("petallength", "petal_length"),
         ("radius_mean", "mean radius"),
         ("tumour size [cm]", "tumor.size.mm"),
-        ("OD280/OD315", "od280_od315"),
         ("température", "Température_s"),
     ],
 )
@@ -215,13 +172,10 @@ def test_names_agree_but_for_units_case_order_and_spelling(
     ("one", "other"),
     [
         ("sepal length (cm)", "petal length (cm)"),
-        ("height", "weight"),
         ("hypertension", "hypotension"),
         ("temperature_min", "temperature_max"),
-        ("male income", "female income"),
         ("mean area", "area"),
         ("heat", "wheat"),
-        ("sample2018x", "sample2019x"),
         ("vitamin_c", "vitamin_d"),
         ("od280", "od315"),
         ("length_mm", "length_kg"),
@@ -235,11 +189,7 @@ def test_names_of_other_meanings_do_not_agree(one: str, other: str) -> None:
 
 @pytest.mark.parametrize(
     ("source", "target", "times"),
-    [
-        ("t_min", "t (s)", "*0.01666666667"),
-        ("m_g", "M [kg]", "*1000"),
-        ("d_m", "d", ""),
-    ],
+    [("t_min", "t (s)", "*0.01666666667"), ("d_m", "d", "")],
 )
 def test_units_of_both_names_give_the_factor(
     source: str, target: str, times: str, tmp_path: Path
@@ -281,23 +231,19 @@ def constant(rng: Any, n: int) -> Any:
     [
         ({"Lead": normal()}, {"lead": normal(3)}, 1),
         ({"Lead": normal()}, {"lead": heavy}, 0),  # contents contradict
-        ({"lead_mm": normal(10)}, {"lead_cm": normal()}, 1),
         ({"lead_mm": normal()}, {"lead_cm": normal(10)}, 0),  # so do units
         ({"speed km_h": normal(3600)}, {"speed km_s": normal()}, 0),  # of a rate
         ({"Smoker": binary}, {"smoker": rare}, 1),
         ({"Smoker": binary}, {"smoker": normal()}, 0),
         ({"Lead": constant}, {"lead": constant}, 0),
-        ({"Lead": heavy, "tin": normal()}, {"iron": normal(), "zinc": normal(1e3)}, 0),
         ({"a,b": normal()}, {"a b": normal()}, 0),  # no text of --shared
         ({"x1": normal(), "x2": normal()}, {"X1": normal(), "X2": normal(2)}, 0),
         ({"Lead": normal()}, {"lead": normal(), "LEAD": normal()}, 1),
         # Contents that are near say nothing of binary columns, or without others.
         ({"tin": binary, "iron": normal()}, {"gold": binary, "zinc": heavy}, 0),
-        ({"tin": normal()}, {"gold": normal()}, 0),
         ({"tin": normal(), "ore": normal(9)}, {"gold": normal(), "zinc": heavy}, 1),
         ({"tin": normal(), "ore": normal(9)}, {"gold": normal(), "zinc": normal()}, 0),
         ({"tin_m": normal(), "a": normal(99)}, {"ore_g": normal(), "b": heavy}, 0),
-        ({"tin": normal(), "a": normal(999)}, {"ore": normal(1.15), "b": heavy}, 0),
     ],
 )
 def test_what_contradicts_or_says_nothing_is_not_proposed(
@@ -322,21 +268,7 @@ def test_few_rows_many_columns_and_huge_numbers_give_no_proposal(
         assert not propose_columns(*read(tmp_path, huge), [])
 
 
-def test_standardised_tables_are_not_compared_by_content_alone(tmp_path: Path) -> None:
-    one, other = (table / table.std() for table in renamed())
-    both = one - one.mean(), other - other.mean()
-    assert not propose_columns(*read(tmp_path, both), [])
-
-
-def test_an_encoding_of_one_table_is_not_proposed(tmp_path: Path) -> None:
-    sites = [*"abbcccddddeeeee"] * 4
-    both = pd.DataFrame({"Site": sites}), pd.DataFrame({"site": sites})
-    assert not propose_columns(*read(tmp_path, both, categories="frequency"), [])
-
-
-def test_columns_that_are_shared_already_are_not_proposed_again(
-    tmp_path: Path,
-) -> None:
+def test_columns_that_are_shared_already_are_not_proposed_again(tmp_path: Path) -> None:
     both = read(tmp_path, spelling())
     taken = propose_columns(*both, [(0, 0)])
     assert "alcalinity_of_ash=Alkalinity of ash" not in map(str, taken)
@@ -356,7 +288,6 @@ def with_ids(ours: Any, theirs: Any, name: str = "id") -> Tables:
         (range(100, 160), range(140, 200), 20),
         (range(100, 159), range(140, 200), 0),
         (range(60), range(60), 0),
-        (range(1, 61), range(30, 99), 0),
         (range(30, 99), range(50), 0),
         ([f"{k:03d}" for k in range(1, 61)], [f"{k:03d}" for k in range(1, 61)], 0),
         ([f"p{k}" for k in range(40)], [f"p{k}" for k in range(40)], 40),
@@ -378,12 +309,3 @@ def test_a_first_column_without_a_name_is_no_column_of_ids(tmp_path: Path) -> No
     assert source.has_ids
     assert source.is_index
     assert not common_ids(source, target)
-    np.savez(tmp_path / "s.npz", X=np.ones((60, 1)), ids=np.arange(100, 160))
-    assert (
-        len(
-            common_ids(
-                read_domain(tmp_path / "s.npz"), read(tmp_path, both, id="patient")[0]
-            )
-        )
-        == 60
-    )

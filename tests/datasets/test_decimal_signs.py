@@ -18,27 +18,21 @@ from cdspp.datasets.table_rows import read_domain
 FORMS: list[tuple[str, list[str], list[float] | None, list[float], list[float]]] = [
     # what is clear in itself, whatever is between the cells
     (";", ["0,5", "7"], [0.5, 7], [0.5, 7], [0.5, 7]),
-    (";", ["0.5", "7"], [0.5, 7], [0.5, 7], [0.5, 7]),
     (",", ["0.250", "7"], [0.25, 7], [0.25, 7], [0.25, 7]),
     ("\t", ["0,250", "-,5"], [0.25, -0.5], [0.25, -0.5], [0.25, -0.5]),
     (";", ["1.234,5", "7"], [1234.5, 7], [1234.5, 7], [1234.5, 7]),
     (",", ["1,234.5", "7"], [1234.5, 7], [1234.5, 7], [1234.5, 7]),
     (";", ["1.234.567", "7"], [1234567, 7], [1234567, 7], [1234567, 7]),
-    (",", ["1,234,567", "7"], [1234567, 7], [1234567, 7], [1234567, 7]),
     # three decimals, or a thousand
     (";", ["14,250", "7"], [14.25, 7], [14.25, 7], [14250, 7]),
-    (";", ["14,250", "0,5"], [14.25, 0.5], [14.25, 0.5], [14250, 0.5]),
     ("\t", ["14,250", "0,5"], [14.25, 0.5], [14.25, 0.5], [14250, 0.5]),
     (",", ["1.234", "7"], [1.234, 7], [1234, 7], [1.234, 7]),
-    (",", ["1.234", "0.5"], [1.234, 0.5], [1234, 0.5], [1.234, 0.5]),
     ("\t", ["1.234", "7"], [1.234, 7], [1234, 7], [1.234, 7]),
     (";", ["1.234", "0.5"], [1.234, 0.5], [1234, 0.5], [1.234, 0.5]),
     # the file stands against decimals, or nothing stands for a comma
     (";", ["1.234", "7"], None, [1234, 7], [1.234, 7]),
     (";", ["1.234", "0,5"], None, [1234, 0.5], [1.234, 0.5]),
-    ("\t", ["1.234", "0,5"], None, [1234, 0.5], [1.234, 0.5]),
     (",", ["14,250", "7"], None, [14.25, 7], [14250, 7]),
-    (",", ["14,250", "0.5"], None, [14.25, 0.5], [14250, 0.5]),
     (",", ["14,250", "1.234"], None, [14.25, 1234], [14250, 1.234]),
 ]
 
@@ -62,13 +56,6 @@ def test_every_form_of_a_number_is_read_or_asked_about(
                 read_table(path, decimal=decimal)
         else:
             assert read_table(path, decimal=decimal).X.iloc[1].tolist() == expected
-
-
-def test_a_data_frame_is_asked_about_in_words_of_python() -> None:
-    rows = pd.DataFrame({"a": ["14,250"] * 2})
-    with pytest.raises(DataError, match=r"14250 or 14.25 \(name .* with `decimal`\)"):
-        TableEncoder().fit(rows)
-    assert TableEncoder(decimal=",").fit_transform(rows).ravel().tolist() == [14.25] * 2
 
 
 def test_rows_to_come_are_read_by_what_their_own_file_shows(tmp_path: Path) -> None:
@@ -101,18 +88,13 @@ def test_rows_to_come_are_read_by_what_their_own_file_shows(tmp_path: Path) -> N
 def test_text_of_which_nearly_all_values_differ_is_no_one_hot(tmp_path: Path) -> None:
     notes = [f"note {k}" for k in range(30)]
     rows = pd.DataFrame({"note": notes, "site": ["A", "B"] * 15, "n": range(30)})
-    with pytest.raises(DataError, match="'note' holds 30 different values.* 30 rows"):
-        TableEncoder(categories="one-hot").fit(rows)
     path = tmp_path / "rows.csv"
     rows.to_csv(path, index=False)
-    with pytest.raises(DataError, match="too many for one-hot.* out with drop=.note"):
+    with pytest.raises(DataError, match="'note' holds 30 .* out with drop=.note"):
         read_table(path, categories="one-hot")
     assert read_table(path, categories="one-hot", drop=["note"]).X.shape == (30, 3)
     few = TableEncoder(categories="one-hot").fit(rows[:19])
     assert few.transform(rows[:19]).shape == (19, 22)
-    # A model that is kept goes on, whatever its columns are.
-    many = TableEncoder(categories="frequency").fit(rows)
-    assert many.transform(rows).shape == (30, 3)
 
 
 @pytest.mark.parametrize(
@@ -120,11 +102,9 @@ def test_text_of_which_nearly_all_values_differ_is_no_one_hot(tmp_path: Path) ->
     [
         (["21-04-99"], "1999-04-21"),
         (["12-25-13"], "2013-12-25"),
-        (["99-12-31"], "1999-12-31"),
         (["21.04.13"], "2013-04-21"),  # points: the day comes first
         (["03/04/2020", "13/04/2020"], "2020-04-03"),
         (["04/13/2020"], "2020-04-13"),
-        (["2020-04-13"], "2020-04-13"),
     ],
 )
 def test_a_date_is_read_in_the_only_order_that_is_possible(

@@ -13,17 +13,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.downloads import Answer, Server, put, serving
+from support.downloads import Answer, Server, put
 
 from cdspp.core.errors import DataError, DiskFullError
 from cdspp.datasets import fetch
-from cdspp.datasets.fetch import (
-    KEPT,
-    RemoteFile,
-    digest_of,
-    fetch_file,
-    in_mirror,
-)
+from cdspp.datasets.fetch import KEPT, RemoteFile, fetch_file, in_mirror
 
 CONTENT = b"the published bytes"
 OTHER = b"some ot\xffer bytes!!"
@@ -76,29 +70,16 @@ def test_a_file_comes_from_its_address_and_is_verified(client: Client) -> None:
     assert client.left() == ["x.mat"]
 
 
-def test_a_file_that_was_changed_on_disk_is_fetched_again(client: Client) -> None:
-    client.target.parent.mkdir()
-    client.target.write_bytes(OTHER)
-    url = client.offer("x.mat", CONTENT)
-    assert client.fetch(url, sha256=SHA256) == url
-    assert client.content() == CONTENT
-
-
 @pytest.mark.parametrize(
     ("checks", "content", "message"),
     [
         ({"sha256": SHA256}, OTHER, f"expected sha256 {SHA256}, got [0-9a-f]{{64}}"),
         ({"md5": MD5}, OTHER, f"expected md5 {MD5}, got [0-9a-f]{{32}}"),
         ({"git_blob": BLOB}, OTHER, f"expected git_blob {BLOB}, got [0-9a-f]{{40}}"),
-        (
-            {"sha256_prefix": SHA256[:8]},
-            OTHER,
-            f"expected sha256_prefix {SHA256[:8]}, got [0-9a-f]{{8}}\\.",
-        ),
+        ({"sha256_prefix": SHA256[:8]}, OTHER, f"expected sha256_prefix {SHA256[:8]}"),
         ({"size": 19}, CONTENT[:7], "expected 19 bytes, got 7 bytes"),
         ({}, b"", "expected data, got 0 bytes"),
         ({}, b"\n<!DOCTYPE HTML><title>Sign in", "HTML page"),
-        ({"md5": MD5}, b"<HTML>Too many users", "HTML page"),
         ({}, b"version https://git-lfs.github.com", "got a Git LFS pointer"),
     ],
 )
@@ -114,30 +95,21 @@ def test_wrong_content_is_refused_at_once_and_leaves_nothing(
     ("answer", "message"),
     [
         (Answer(CONTENT[:7], claimed=19), "connection failed .*7 bytes read"),
-        (Answer(CONTENT[:7], claimed=19, reset=True), "connection failed .*reset"),
-        (Answer(b"busy", 503), "503 Service Unavailable"),
         (Answer(b"slow down", 429), "429 Too Many Requests"),
-        (Answer(CONTENT, silence=1.0), "connection failed .*timed out"),
-        (Answer(CONTENT[:7], claimed=19, stall=1.0), "connection failed .*timed out"),
+        (Answer(CONTENT[:7], claimed=19, stall=0.5), "connection failed .*timed out"),
     ],
 )
 def test_a_fault_that_may_pass_is_met_three_times_and_leaves_nothing(
-    client: Client,
-    monkeypatch: pytest.MonkeyPatch,
-    answer: Answer,
-    message: str,
+    client: Client, monkeypatch: pytest.MonkeyPatch, answer: Answer, message: str
 ) -> None:
-    monkeypatch.setattr(fetch, "TIMEOUT", (0.3, 0.3))
+    monkeypatch.setattr(fetch, "TIMEOUT", (0.2, 0.2))
     url = client.offer("x.mat", answer)
     client.refuse(f"{url}: .*{message}", url)
     assert client.requests == ["x.mat"] * 3
 
 
-@pytest.mark.parametrize(
-    "answer", [Answer(b"busy", 500), Answer(CONTENT[:7], claimed=19, reset=True)]
-)
-def test_a_fault_that_passed_is_forgotten(client: Client, answer: Answer) -> None:
-    url = client.offer("x.mat", answer, CONTENT)
+def test_a_fault_that_passed_is_forgotten(client: Client) -> None:
+    url = client.offer("x.mat", Answer(CONTENT[:7], claimed=19, reset=True), CONTENT)
     assert client.fetch(url, **CHECKS) == url
     assert client.content() == CONTENT
 
@@ -158,39 +130,18 @@ def test_what_is_not_found_is_not_asked_for_again(client: Client) -> None:
     assert client.requests == ["x.mat"]
 
 
-def test_a_host_that_cannot_be_reached_is_named(client: Client) -> None:
-    with serving() as gone:
-        url = gone.offer("x.mat", CONTENT)
-    client.refuse(f"{url}: the connection .*refused", url)
-
-
-def run_out_of_space(path: str | Path, number: int = errno.ENOSPC) -> None:
-    """Write a part of the file, and fail as a full disk makes it fail."""
-    Path(path).write_bytes(CONTENT[:7])
-    raise OSError(number, "No space left on device")
-
-
-@pytest.mark.parametrize("number", [errno.ENOSPC, errno.EDQUOT])
 def test_a_full_disk_ends_a_download_at_once(
-    client: Client, monkeypatch: pytest.MonkeyPatch, number: int
+    client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def full(url: str, path: Path, *_: object) -> None:
-        run_out_of_space(path, number)
+        path.write_bytes(CONTENT[:7])
+        raise OSError(errno.EDQUOT, "No space left on device")
 
     monkeypatch.setattr(fetch, "_transfer", full)
     second = client.offer("second.mat", CONTENT)
     first = f"{client.server.address}/first.mat"
     message = "data: .*space.*disk .* Make room.*run"
     client.refuse(message, first, second, error=DiskFullError)
-    assert client.requests == []
-
-
-def test_a_full_disk_ends_a_copy_at_once(
-    client: Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(fetch.shutil, "copyfile", lambda _, to: run_out_of_space(to))
-    url = client.offer("x.mat", CONTENT)
-    client.refuse("no space", url, mirror=str(tmp_path), error=DiskFullError)
     assert client.requests == []
 
 
@@ -209,12 +160,11 @@ def test_a_mirror_folder_comes_first(client: Client, mirror: Path) -> None:
     assert not in_mirror(remote(url), client.server.address)
 
 
-def test_after_a_mirror_with_other_content_comes_the_next_place(
+def test_the_origin_of_a_file_address_names_no_folder(
     client: Client, mirror: Path
 ) -> None:
-    put(mirror, {"features/x.mat": OTHER})
-    url = client.offer("x.mat", CONTENT)
-    assert client.fetch(url, **CHECKS, mirror=str(mirror)) == url
+    url = (mirror / "features" / "x.mat").as_uri()
+    assert client.fetch(url, **CHECKS) == "file:x.mat"
 
 
 def test_a_warning_names_a_file_that_a_mirror_lacks(
@@ -235,14 +185,6 @@ def test_a_mirror_may_be_an_address(client: Client) -> None:
     assert origin == "mirror:some where/#x.mat"
 
 
-def test_a_file_address_is_copied_and_its_origin_names_no_folder(
-    client: Client, mirror: Path
-) -> None:
-    url = (mirror / "features" / "x.mat").as_uri()
-    assert client.fetch(url, **CHECKS) == "file:x.mat"
-    assert client.content() == CONTENT
-
-
 def test_when_every_place_fails_each_is_listed_with_the_remedy(
     client: Client, tmp_path: Path
 ) -> None:
@@ -254,10 +196,6 @@ def test_when_every_place_fails_each_is_listed_with_the_remedy(
     assert places == [f"{tmp_path}/features/x.mat", wrong, gone]
     assert "by hand to FOLDER/features/x.mat, and name FOLDER in `cdspp" in remedy
     assert "CDSPP_MIRROR" in remedy
-
-
-def test_a_file_without_any_address_says_so(client: Client) -> None:
-    client.refuse("nothing: .*catalogue.*address")
 
 
 def test_a_download_that_was_killed_is_cleared_by_the_next(client: Client) -> None:
@@ -286,26 +224,8 @@ def test_jobs_that_need_the_same_file_fetch_it_once(client: Client) -> None:
     assert client.requests == ["x.mat"]
 
 
-def test_content_that_is_not_accepted_is_looked_for_in_the_next_place(
-    client: Client,
-) -> None:
-    def accept(path: Path) -> None:
-        if path.read_bytes() != CONTENT:
-            raise DataError("not whole.")
-
-    first, second = client.offer("a.mat", OTHER), client.offer("b.mat", CONTENT)
-    assert client.fetch(first, second, accept=accept) == second
-    client.target.write_bytes(OTHER)
-    assert client.fetch(second, accept=accept) == second
-    with pytest.raises(DataError, match=r"a\.mat: not whole"):
-        fetch_file(remote(first), client.target.with_name("y.mat"), accept=accept)
-    assert client.left() == ["x.mat"]
-
-
 def test_progress_is_logged_with_name_and_size(
-    client: Client,
-    monkeypatch: pytest.MonkeyPatch,
-    caplog: pytest.LogCaptureFixture,
+    client: Client, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.INFO, "cdspp")
     monkeypatch.setattr(fetch, "REPORT_EVERY", 0.0)
@@ -320,12 +240,9 @@ ENDLESS = Answer(bytes(1 << 16), repeat=0.0)
     ("answer", "size", "message"),
     [
         (ENDLESS, 19, "expected 19 bytes at most, got more"),
-        (Answer(CONTENT + b"!"), 19, "expected 19 bytes at most, got more"),
         (ENDLESS, None, "expected 1048576 bytes at most, got more"),
         (Answer(b"x", repeat=0.02), 19 << 20, "slower than 1000 bytes.*second"),
-        (Answer(b"x", claimed=10**6, repeat=0.02), None, "slower than 1000 bytes p"),
         (Answer(CONTENT, claimed="abc"), 19, "cannot be fetched .*'abc'"),
-        (Answer(CONTENT, claimed="19, 20"), None, "fetched .*19, 20"),
         (Answer(b"", 302, to="http://[x"), None, "fetched .*IPv6"),
     ],
 )
@@ -355,12 +272,9 @@ def test_the_body_of_a_redirect_is_not_read(client: Client) -> None:
     ("entry", "message"),
     [
         ({"urls": []}, "file.*name, got"),
-        ("x.mat", "file.*name, got 'x.mat'"),
         ({"name": "x", "sha265": SHA256}, "x: unknown key 'sha265': did you mean 'sha"),
         ({"name": "../x"}, "'../x' .*relative path"),
-        ({"name": "x", "mirror": "/x"}, "'/x' .*relative path"),
         ({"name": "x", "urls": ["ftp://x"]}, "urls.*http, https.*file"),
-        ({"name": "x", "urls": "https://x"}, "file x: urls"),
         ({"name": "x", "size": "9"}, "size.*positive.*, got '"),
         ({"name": "x", "md5": SHA256}, "md5 must be 32 hexadecimal.*quotes"),
         ({"name": "x", "sha256_prefix": 12345678}, "8 hexadecimal.*quotes"),
@@ -369,9 +283,3 @@ def test_the_body_of_a_redirect_is_not_read(client: Client) -> None:
 def test_a_faulty_entry_is_named(entry: Any, message: str) -> None:
     with pytest.raises(DataError, match=message):
         RemoteFile.from_entry(entry)
-
-
-def test_blob_ids_are_those_of_git(tmp_path: Path) -> None:
-    path = tmp_path / "hello"
-    path.write_bytes(b"hello\n")
-    assert digest_of(path, "git_blob") == "ce013625030ba8dba906f756967f9e9ca394464a"

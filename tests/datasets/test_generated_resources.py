@@ -6,16 +6,14 @@ import hashlib
 import runpy
 import subprocess
 import sys
-from collections import Counter
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
-from support.downloads import make_zip, put
+from support.downloads import put
 
-from cdspp.core.errors import ChecksumError, DataError
-from cdspp.datasets.catalogue import load_catalogue
+from cdspp.core.errors import DataError
 from cdspp.datasets.image_files import manifest_rows
 
 RESOURCES = Path(__file__).parents[2] / "resources"
@@ -96,16 +94,6 @@ def test_the_manifest_lists_exactly_the_published_commit() -> None:
     assert sum(row.size or 0 for row in MANIFEST_ROWS) == 55_275_304
 
 
-def test_the_manifest_has_the_class_sizes_of_the_catalogue_in_published_order() -> None:
-    entry = load_catalogue(RESOURCES / "datasets.yaml")["office-caltech-10"]
-    result = Counter(tuple(row.name.split("/")[1:3]) for row in MANIFEST_ROWS)
-    assert list(result.items()) == [
-        ((domain, label), size)
-        for domain, sizes in entry["class_sizes"].items()
-        for label, size in zip(entry["classes"], sizes, strict=True)
-    ]
-
-
 def test_classes_stand_in_catalogue_order_and_files_in_the_order_of_bytes(
     script: Mapping[str, Callable[..., Any]], tmp_path: Path
 ) -> None:
@@ -127,20 +115,6 @@ def test_classes_stand_in_catalogue_order_and_files_in_the_order_of_bytes(
     )
 
 
-def test_an_archive_and_its_folder_give_the_same_manifest(
-    script: Mapping[str, Callable[..., Any]], tmp_path: Path
-) -> None:
-    archive = tmp_path / "published.zip"
-    others = {"top/README": b"no image", "top/features/web/mug/b.mat": b"nor this"}
-    images = {f"top/images/{name}": PHOTOGRAPHS[name] for name in PHOTOGRAPHS}
-    archive.write_bytes(make_zip({**others, **images}))
-    folder = put(tmp_path / "images", PHOTOGRAPHS)
-    script["write_manifest"](archive, ENTRY, tmp_path / "archive.tsv")
-    script["write_manifest"](folder, ENTRY, tmp_path / "folder.tsv")
-    written = (tmp_path / "archive.tsv").read_bytes()
-    assert written == (tmp_path / "folder.tsv").read_bytes()
-
-
 def test_a_missing_photograph_is_named_and_no_manifest_is_written(
     script: Mapping[str, Callable[..., Any]], tmp_path: Path
 ) -> None:
@@ -150,15 +124,6 @@ def test_a_missing_photograph_is_named_and_no_manifest_is_written(
     with pytest.raises(DataError, match="Shop 1/TV: expected 1 .* shop, TV, got 0"):
         script["write_manifest"](folder, ENTRY, output)
     assert list(tmp_path.iterdir()) == [folder]
-
-
-def test_masks_that_are_not_the_published_ones_are_refused(
-    script: Mapping[str, Callable[..., Any]], tmp_path: Path
-) -> None:
-    (tmp_path / "office10-dataSplits.mat").write_bytes(bytes(6147))
-    catalogue = load_catalogue(RESOURCES / "datasets.yaml")
-    with pytest.raises(ChecksumError, match="office10-dataSplits"):
-        script["stored_digests"](tmp_path, catalogue)
 
 
 def test_the_command_says_what_is_wrong_in_one_line(tmp_path: Path) -> None:

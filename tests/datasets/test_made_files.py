@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import json
 from collections import Counter
 from pathlib import Path
@@ -10,20 +9,15 @@ from typing import Any
 
 import numpy as np
 import pytest
-import yaml
-from support.downloads import Server, Toy, make_zip
+from support.downloads import Toy
 
 from cdspp.core.errors import DataError
-from cdspp.core.files import read_json, write_json
-from cdspp.datasets import PublishedDataset
+from cdspp.core.files import read_json
 from cdspp.datasets.base import read_fetched, read_index
-from cdspp.datasets.catalogue import checks_of, load_catalogue
+from cdspp.datasets.catalogue import load_catalogue
 from cdspp.datasets.fetch import KEPT
 from cdspp.datasets.resources import fetch_resource, make_files
-from cdspp.features.precomputed import TableColumns
 from cdspp.stages.data import prepare_dataset
-from cdspp.stages.features import extract_view
-from cdspp.stages.formats import read_features
 
 CATALOGUE = Path(__file__).parents[2] / "resources" / "datasets.yaml"
 ENTRIES = load_catalogue(CATALOGUE)
@@ -83,20 +77,12 @@ def test_the_first_texts_of_a_class_are_pairs_and_the_others_go_to_domains_in_tu
     }
 
 
-def test_texts_made_again_replace_those_of_before(tmp_path: Path) -> None:
-    made_texts(tmp_path)
-    result = made_texts(tmp_path, entry={"class_sizes": {"old": [1, 1], "new": [1, 1]}})
-    assert [len(texts) for texts in result.values()] == [5, 5]
-    assert len(list(tmp_path.glob("texts/*/*.txt"))) == 2 + 2 + 3
-
-
 @pytest.mark.parametrize(
     ("train", "message"),
     [
         ([["a", "ask"]], r"all\.json: expected 2 .*ask.*old, got 0"),
         ([["a", "sing"]], "lists train.*'sing'"),
         ([["same", "ask"]] * 9 + [[f"{k}", "buy"] for k in range(9)], "'same' occurs"),
-        ("ab", "lists train"),
     ],
 )
 def test_other_texts_are_refused(tmp_path: Path, train: Any, message: str) -> None:
@@ -125,7 +111,6 @@ def test_rows_come_class_by_class_with_means_for_what_is_missing(
     ("old", "new", "message"),
     [
         ("6.0,0", "6.0,1", r"class sizes \[2, 2\], .*class sizes \[1, 3\]"),
-        ("?,?,0", "?,?,?", r"class sizes \[1, 2\] in 4 rows"),
         ("233.0,", "", r"here\.data: line 1: expected 7 numbers, got 6"),
         ("130", "high", "line 3: .*number .*'high'"),
     ],
@@ -156,69 +141,6 @@ def test_what_is_made_of_a_fetched_file_is_recorded_and_made_again_when_kept(
     assert toy.server.requests == ["all"]
 
 
-def test_sizes_and_rules_are_part_of_what_a_workflow_compares() -> None:
-    checks = checks_of(str(CATALOGUE), "clinc150", "texts")
-    entry = ENTRIES["clinc150"]
-    decisive = [entry[key] for key in ("classes", "class_sizes", "paired")]
-    assert checks["make"] == [entry["resources"]["texts"]["make"], *decisive]
-
-
-def patients(domain: str) -> str:
-    """Return two healthy and three ill patients as UCI writes them."""
-    lacking = {
-        "hungarian": ("slope", "ca", "thal"),
-        "switzerland": ("fbs", "ca"),
-        "va": ("slope", "ca", "thal"),
-    }.get(domain, ())
-    columns = ENTRIES["heart-disease"]["resources"]["tables"]["make"]["columns"]
-    lines = []
-    for patient, code in enumerate((0, 2, 1, 0, 4)):
-        row = {name: str(40 + patient + k) for k, name in enumerate(columns)}
-        row |= dict.fromkeys(lacking if patient else (), "?")
-        row |= {"chol": "0"} if domain == "switzerland" else {}
-        lines.append(",".join([*row.values(), str(code)]))
-    return "\n".join(lines) + "\n"
-
-
-def test_heart_disease_comes_as_tables_whose_columns_differ_by_hospital(
-    server: Server, tmp_path: Path
-) -> None:
-    entry = copy.deepcopy(ENTRIES["heart-disease"])
-    entry["class_sizes"] = dict.fromkeys(entry["class_sizes"], [2, 3])
-    archive, files = entry["resources"]["tables"]["ways"]
-    members = {
-        name: patients(name.split(".")[1]).encode() for name in archive["members"]
-    }
-    assert [file["name"] for file in files["files"]] == list(members)
-    url = server.offer(
-        "heart", make_zip({"index": b"", "cleveland.data": b"", **members})
-    )
-    archive["archive"]["urls"] = [url]
-    entry["resources"]["tables"]["ways"] = [archive]
-    catalogue, folder = tmp_path / "datasets.yaml", tmp_path / "data/heart-disease"
-    catalogue.write_text(yaml.safe_dump({"heart-disease": entry}))
-    names = {"dataset": "heart-disease", "resource": "tables", "catalogue": catalogue}
-    fetch_resource(**names, output=folder / "tables.fetched.json")
-    index = PublishedDataset("heart-disease", entry).prepare(folder)
-    found = {}
-    for domain in index.domains:
-        index.check(domain)
-        positions = index.positions(domain)
-        X, columns = TableColumns().read(folder, domain, positions)
-        found[domain] = set(columns.tolist())
-        # A patient's age tells his row: 40, 43 are healthy, 41, 42, 44 are not.
-        healthy = {40.0: "absent", 43.0: "absent"}
-        labels = [healthy.get(age, "present") for age in X[:, 0]]
-        assert labels == index.labels(domain)
-    every = set(entry["resources"]["tables"]["make"]["columns"])
-    assert found == {
-        "cleveland": every,
-        "hungarian": every - {"slope", "ca", "thal"},
-        "switzerland": every - {"chol", "fbs", "ca"},
-        "va": every - {"slope", "ca", "thal"},
-    }
-
-
 def test_clinc150_has_other_texts_in_each_domain_and_pairs_in_both(
     mirror_folder: Path, tmp_path: Path
 ) -> None:
@@ -246,27 +168,3 @@ def test_clinc150_has_other_texts_in_each_domain_and_pairs_in_both(
     parts = [texts["old", False], texts["new", False], texts["old", True]]
     assert len(set.union(*parts)) == 6000 + 4500 + 800
     assert {*Counter(labels[text] for text in parts[2]).values()} == {5, 6}
-
-
-def test_the_text_extractor_reads_the_texts_that_were_made(tmp_path: Path) -> None:
-    made_texts(tmp_path)
-    paths = make_files(LISTS, TEXTS, tmp_path, tmp_path / ".work")
-    files = sorted({path for result in paths.values() for path in result})
-    write_json(
-        record := tmp_path / "texts.fetched.json", {"files": files, "images": paths}
-    )
-    PublishedDataset("talk", {"kind": "texts", **TEXTS}).prepare(tmp_path)
-    extract_view(
-        extractor="text",
-        options={"min_df": 1},
-        files={"index": tmp_path / "index.json", "fetched": record},
-        domain="old",
-        output=tmp_path / "old.npz",
-        numeric_threads=1,
-    )
-    index, features = read_index(tmp_path), read_features(tmp_path / "old.npz")
-    assert features.ids.tolist() == index.ids("old")
-    assert features.columns is not None
-    words = features.columns[features.X.argmax(axis=1)]
-    alone = len(index.unpaired("old"))
-    assert words[:alone].tolist() == index.labels("old")[:alone]

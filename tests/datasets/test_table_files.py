@@ -19,7 +19,6 @@ import pytest
 import scipy.io
 import scipy.sparse
 from pyarrow import parquet as parquet_file
-from pyarrow import parquet as pyarrow_parquet
 from safetensors.numpy import save_file
 
 from cdspp.core.errors import DataError
@@ -58,12 +57,9 @@ TABLES: dict[str, Callable[[Path], None]] = {
     "tab.txt": text(sep="\t"),
     "UPPER.TSV": text(sep="\t"),
     "comma.csv.gz": text(),
-    "semicolon.csv.gz": text(sep=";"),
-    "tab.tsv.gz": text(sep="\t"),
     "tab.txt.gz": text(sep="\t"),
     "bars.txt": text(sep="|"),
     "plain.parquet": parquet(TABLE),
-    "plain.arrow": TABLE.to_feather,
     "plain.feather": TABLE.to_feather,
     "named-index.parquet": parquet(TABLE.set_index("id")[["a", "b", "label"]]),
     "unnamed-index.parquet": parquet(TABLE.set_index("id").rename_axis(None)),
@@ -93,9 +89,7 @@ CODES = np.array([[1.0], [-1.0], [7.0], [np.nan]])
 CODED = ["1", "", "7", ""]
 ARRAYS: list[tuple[str, dict[str, Any], list[str]]] = [
     ("column.mat", {"X": X, "y": CODES}, ["1", "", "7", ""]),
-    ("row.mat", {"X": X, "label": CODES.T}, ["1", "", "7", ""]),
     ("cells.mat", {"fts": X, "labels": CELLS}, LABELS),
-    ("chars.mat", {"X": X, "y": np.array(LABELS)}, LABELS),
     ("sparse.mat", {"X": scipy.sparse.csc_matrix(X), "y": CELLS}, LABELS),
     ("others.mat", {"X": X, "Z": X.T, "y": CELLS, "n": 4}, LABELS),
     ("bare.mat", {"anything": X, "n": 4}, [""] * 4),
@@ -103,7 +97,6 @@ ARRAYS: list[tuple[str, dict[str, Any], list[str]]] = [
     ("matrix.npy", {"X": X}, [""] * 4),
     ("named.safetensors", {"embeddings": X}, [""] * 4),
     ("coded.safetensors", {"X": X, "y": CODES[:3].ravel()[[0, 1, 2, 1]]}, CODED),
-    ("labels.npz", {"X": X, "labels": np.array(LABELS)}, LABELS),
 ]
 
 
@@ -130,11 +123,6 @@ def test_arrays_give_their_rows(
     assert result.X.tobytes() == X.tobytes()
     assert (result.labels, result.features) == (labels, ())
     assert list(result.ids) == ["1", "2", "3", "4"]
-
-
-def test_one_feature_in_matlab_is_a_matrix_of_one_column(tmp_path: Path) -> None:
-    path = write_arrays(tmp_path / "a.mat", {"X": X[:, :1], "y": [1, 2, 3, 4]})
-    assert read_domain(path).X.shape == (4, 1)
 
 
 def test_reading_a_matlab_file_runs_no_code_of_the_working_folder(
@@ -171,9 +159,7 @@ def test_the_separator_is_the_one_that_shows_the_labels(tmp_path: Path) -> None:
     assert read_domain(tmp_path / "a.csv").X.shape == (1, 200)
 
 
-def test_a_first_column_without_a_name_holds_ids_or_is_left_out(
-    tmp_path: Path,
-) -> None:
+def test_a_first_column_without_a_name_holds_ids_or_is_left_out(tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text(",a,who\nx,1,2\n")
     result = read_domain(tmp_path / "a.csv", Columns(id="ids"))
     assert (result.ids, result.features) == (["x"], ("a", "who"))
@@ -185,12 +171,8 @@ def test_a_first_column_without_a_name_holds_ids_or_is_left_out(
         read_domain(tmp_path / "a.csv", Columns(id="ids", required=("id",)))
 
 
-@pytest.mark.parametrize("fixed", [False, True])
-def test_lists_of_one_length_in_a_column_are_features(
-    tmp_path: Path, fixed: bool
-) -> None:
-    kind = pa.list_(pa.float64(), 2 if fixed else -1)
-    table = {"label": list("abca"), "vector": pa.array(X.tolist(), kind)}
+def test_lists_of_one_length_in_a_column_are_features(tmp_path: Path) -> None:
+    table = {"label": list("abca"), "vector": pa.array(X.tolist())}
     parquet_file.write_table(pa.table(table), tmp_path / "a.parquet")
     result = read_domain(tmp_path / "a.parquet")
     assert result.features == ("vector_0", "vector_1")
@@ -199,7 +181,6 @@ def test_lists_of_one_length_in_a_column_are_features(
 
 ABOVE = {
     "comments": "# spectrometer\n% of 2024\n",
-    "a separator of Excel": "sep=,\n",
     "what an instrument says": "Instrument,7\n\nOperator,X\n",
 }
 
@@ -220,27 +201,12 @@ def test_lines_above_the_header_are_left_out_with_a_note(
     assert result.notes[0] == f"{words} above the header left out"
 
 
-def test_a_header_that_looks_like_a_comment_is_a_header(tmp_path: Path) -> None:
-    (tmp_path / "a.csv").write_text("# of 2024\n#a,b,label\n1,2,ant\n3,4,bee\n")
-    result = read_domain(tmp_path / "a.csv")
-    assert (result.features, result.labels) == (("#a", "b"), ["ant", "bee"])
-
-
-def test_a_cell_that_is_called_as_the_label_begins_no_table(tmp_path: Path) -> None:
-    (tmp_path / "a.csv").write_text("a,b,note\n1,2,kind\n3,4,kind\n")
-    result = read_domain(tmp_path / "a.csv", Columns(label="kind", drop=("note",)))
-    assert result.X.tolist() == [[1, 2], [3, 4]]
-
-
 NUMBERS = {
     "1\u202f234,50": 1234.5,
     "12\u00a0000,25": 12000.25,
-    "1 234.5": 1234.5,
-    "1'234.5": 1234.5,
     "1’234’567.5": 1234567.5,
     "１．５": 1.5,
     "−1.5": -1.5,
-    "1,25,000": 125000.0,
     "12,25,000.5": 1225000.5,
 }
 
@@ -253,9 +219,7 @@ def test_a_number_is_read_as_its_country_writes_it(
     assert read_domain(tmp_path / "a.csv").X.tolist() == [[NUMBERS[written], 1], [2, 3]]
 
 
-@pytest.mark.parametrize(
-    "written", ["1 2", "12 34", "1'2", "1 2345", "1,2,345", "075 123", "5²", "½"]
-)
+@pytest.mark.parametrize("written", ["1 2", "1'2", "1 2345", "1,2,345", "075 123", "½"])
 def test_blanks_and_apostrophes_elsewhere_make_no_number(
     written: str, tmp_path: Path
 ) -> None:
@@ -272,29 +236,9 @@ def test_a_row_of_totals_is_refused(tmp_path: Path) -> None:
     assert read_domain(tmp_path / "b.csv").labels == ["total", "part", "total"]
 
 
-def test_numbers_that_may_stand_for_missing_ones_are_noted(tmp_path: Path) -> None:
-    (tmp_path / "a.csv").write_text("a,b,c\n-999,-9999,-99\n1,-8000,2\n2,-9000,3\n")
-    [note] = read_domain(tmp_path / "a.csv").notes
-    assert note == "-999, -99 in a, c may mark missing numbers"
-
-
 def test_separators_at_the_end_of_lines_make_no_feature(tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text("a;label;;\n1;ant;;\n2;;;\n")
     assert read_domain(tmp_path / "a.csv").features == ("a",)
-
-
-def test_numbers_that_lack_are_gaps_however_they_are_written(tmp_path: Path) -> None:
-    marks = ["", " ", "NA", "n/a", "NaN", "?", "null", "None", "#N/A"]
-    (tmp_path / "a.csv").write_text("a,b\n1,2\n" + "".join(f"{m},3\n" for m in marks))
-    result = read_domain(tmp_path / "a.csv").X
-    assert np.isnan(result[1:, 0]).all()
-    assert np.isfinite(result[:, 1]).all()
-
-
-def compressed(path: Path) -> None:
-    """Write a MATLAB file with a wrong byte at its end."""
-    scipy.io.savemat(path, {"X": X}, do_compression=True)
-    path.write_bytes(path.read_bytes()[:-1] + b"?")
 
 
 def crashing(path: Path) -> None:
@@ -318,14 +262,11 @@ def hdf5(path: Path) -> None:
 
 
 MISTAKES: list[tuple[str, str | bytes | dict[str, Any] | Callable[..., Any], str]] = [
-    ("a.tsv", "a\tb\n1\tx\n", "column 'b' holds text ('x'). Every column except l"),
     ("a.csv", "a,b\n1,x\n,y\n", "out with --drop b. Numbers are missing in 'a': --imp"),
     ("a.csv", "a;b\n1,5;2\n2.5;1\n", "record 2, column 'a': '1,5' is not a number"),
-    ("b.csv", "a;b\n1;2\n3\n", "record 3 has 1 cells, the header has 2"),
     ("c.csv", "a;b\n1;2;3\n4;5\n", "record 2 has 3 cells, the header has 2"),
     ("a.csv.gz", "a,b\n1,2\n", "not a gzip file, or incomplete (Not a"),
     ("b.csv.gz", gzip.compress(b"a,b\n" + b"1,2\n" * 9)[:-9], "or incomplete (Compres"),
-    ("c.csv.gz", gzip.compress(b"a,b\n1,2\n1\n"), "record 3 has 1 cells, the header"),
     ("d.csv.gz", gzip.compress(b"a\n\x00\xe9\n"), "not a text file in UTF-8"),
     ("e.csv", '""\n', "expected rows of features, got none"),
     ("a.npz.gz", "x", "expected a file that ends in .csv, .tsv, .txt (or these with "),
@@ -336,13 +277,10 @@ MISTAKES: list[tuple[str, str | bytes | dict[str, Any] | Callable[..., Any], str
         "column 'b' holds dates ('1970-01-01 00:00:00')",
     ),
     ("a.npz", archive_of_text, "a.npz: its array X is damaged or not a NumPy array"),
-    ("a.mat", "x", "not a readable MATLAB file"),
     ("h.mat", crashing, "not a readable MATLAB file (SciPy crashed)"),
-    ("g.mat", compressed, "not a readable MATLAB file (Error -3 while decompressing"),
     ("b.mat", hdf5, "version 7.3, which is not read. In MATLAB, save it with -v7: s"),
     ("c.mat", {"P": X, "Q": X}, "expected a matrix X of numbers, got P (4, 2), Q ("),
     ("d.mat", {"X": X, "y": CODES, "label": CODES}, "has the arrays y and label. Na"),
-    ("e.mat", {"X": X, "y": [1, 2, 3]}, "y has shape (3,), expected one entry for e"),
     ("f.mat", {"X": X, "y": [1, 2]}, "rows of X. Rows of X are samples: transpose it"),
 ]
 
@@ -368,12 +306,8 @@ def test_a_mistake_is_named_with_its_file(
 
 NAMES: list[tuple[Columns, str]] = [
     (Columns("lable", required=("label",)), "no column 'lable' for --label. Similar: "),
-    (Columns(id="ID", required=("id",)), "no column 'ID' for --id. Similar: 'id'."),
     (Columns("zzz", required=("label",)), "for --label. The first are: 'a', 'label'"),
-    (
-        Columns("b"),
-        "has a column 'label', but the label column is 'b'. Name",
-    ),
+    (Columns("b"), "has a column 'label', but the label column is 'b'. Name"),
 ]
 
 
@@ -399,44 +333,7 @@ def test_a_package_that_is_not_installed_is_named_with_the_remedy(
         read_domain(tmp_path / name)
 
 
-def test_a_book_of_charts_alone_is_refused(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setitem(sys.modules, "openpyxl", types.ModuleType("openpyxl"))
-    monkeypatch.setattr(importlib.util, "find_spec", lambda name: name)
-    (tmp_path / "a.xlsx").write_text("x")
-
-    def chart(*_: object, **__: object) -> None:
-        raise ValueError("Worksheet index 0 is invalid, 0 worksheets found")
-
-    monkeypatch.setattr(pd, "ExcelFile", chart)
-    with pytest.raises(DataError, match="XLSX file .Worksheet index 0 is invalid"):
-        read_domain(tmp_path / "a.xlsx")
-
-
-def test_any_error_of_a_reader_is_one_line(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (tmp_path / "a.parquet").write_text("x")
-
-    def fail(*_: object, **__: object) -> None:
-        raise ZeroDivisionError("no rows\nat all")
-
-    monkeypatch.setattr(pyarrow_parquet, "read_table", fail)
-    with pytest.raises(DataError, match=r"Parquet file \(.*rows.* all\). Save it"):
-        read_domain(tmp_path / "a.parquet")
-
-
-def test_a_book_that_is_none_is_refused(tmp_path: Path) -> None:
-    pytest.importorskip("openpyxl")
-    (tmp_path / "a.xlsx").write_text("x")
-    with pytest.raises(DataError, match="not a readable XLSX file"):
-        read_domain(tmp_path / "a.xlsx")
-
-
-@pytest.mark.parametrize(
-    "cells", [[[1, 2], [3], [], None], [{"k": 1}, {"k": 2}, None, {"k": 1}]]
-)
+@pytest.mark.parametrize("cells", [[[1, 2], [3], [], None], [{"k": 1}, None] * 2])
 def test_a_column_of_lists_or_dictionaries_is_named_or_left_out(
     cells: list[Any], tmp_path: Path
 ) -> None:

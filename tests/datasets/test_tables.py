@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +9,6 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from cdspp import read_table
 from cdspp.core.errors import ConfigError, DataError
 from cdspp.datasets import TablesDataset, open_dataset, own_dataset, read_index
 from cdspp.stages.data import prepare_dataset, write_labels
@@ -45,14 +43,6 @@ def test_tables_hold_classes_by_domain_and_rows_without_a_label(
     assert second == "plants: not in all domains: c (lab)."
 
 
-def test_a_table_shows_how_it_was_read_and_its_first_rows(
-    tables: dict[str, str],
-) -> None:
-    output = repr(read_table(tables["lab"], label="kind", drop=["day"]))
-    assert "lab.csv: 5 rows, 5 labelled in 3 classes" in output.splitlines()[0]
-    assert len(output.splitlines()) == 7  # notes, heading, five rows
-
-
 def test_a_prepared_table_gives_rows_by_id_with_labels_or_none(
     tables: dict[str, str], tmp_path: Path
 ) -> None:
@@ -68,18 +58,6 @@ def test_a_prepared_table_gives_rows_by_id_with_labels_or_none(
         extract_view(files={"index": index}, extractor="table", **given)
     assert read_features(tmp_path / "field.npz").X.tolist() == [[4], [3], [2], [1], [0]]
     assert read_features(tmp_path / "lab.npz").X.shape == (5, 2)
-
-
-def test_other_numbers_with_equal_labels_give_another_index(
-    tables: dict[str, str], tmp_path: Path
-) -> None:
-    own, index = {"tables": tables, **HOW}, tmp_path / "data" / "index.json"
-    texts = []
-    for value in (0, 7):
-        LAB.assign(x=value).to_csv(tables["lab"], index=False)
-        prepare_dataset(name="plants", own=own, output=index)
-        texts.append(index.read_text())
-    assert texts[0] != texts[1]
 
 
 def test_what_tables_hold_is_remembered_until_they_or_how_they_are_read_change(
@@ -101,24 +79,10 @@ def test_what_tables_hold_is_remembered_until_they_or_how_they_are_read_change(
 @pytest.mark.parametrize(
     ("change", "how", "message"),
     [
-        (
-            {"x": None},
-            {},
-            "record 2, column 'x': .*number.*missing .* impute",
-        ),
-        ({"kind": None}, {}, "row.*label"),
+        ({"x": None}, {}, "record 2, column 'x': .*number.*missing .* impute"),
         ({}, {"drop": ["dai"]}, "no column 'dai' for drop. Similar: 'day'"),
-        (
-            {},
-            {"columns": {"label": "Kind"}},
-            "no column 'Kind' for columns.label",
-        ),
         ({"sample": "s"}, {}, "the id 's' occurs 5 times, expected once. Name an"),
-        (
-            {"Label": "s"},
-            {},
-            r"Name .*columns: \{label: Label\}, leave it",
-        ),
+        ({"Label": "s"}, {}, r"Name .*columns: \{label: Label\}, leave it"),
     ],
 )
 def test_what_cannot_be_read_is_said_in_words_of_a_study_file(
@@ -195,10 +159,7 @@ def test_unlabelled_rows_with_an_id_in_every_table_are_pairs_if_asked_for(
 def test_pairs_need_ids_and_rows_in_every_table(
     tables: dict[str, str], tmp_path: Path
 ) -> None:
-    for columns, message in (
-        (list("abcde"), "unlabelled row"),
-        (None, "paired.*ids"),
-    ):
+    for columns, message in ((list("abcde"), "unlabelled row"), (None, "paired.*ids")):
         lab = LAB if columns is None else LAB.assign(sample=columns)
         lab.to_csv(tables["lab"], index=False)
         with pytest.raises(DataError, match=message):
@@ -208,8 +169,6 @@ def test_pairs_need_ids_and_rows_in_every_table(
 def test_a_data_set_is_a_folder_or_tables(tables: dict[str, str]) -> None:
     with pytest.raises(ConfigError, match="folder, tables.*class"):
         own_dataset("plants", {"id": "plants"})
-    with pytest.raises(ConfigError, match="folder, tables.*class"):
-        own_dataset("plants", {"folder": "x", "tables": tables})
     with pytest.raises(ConfigError, match="impute.*tables"):
         own_dataset("plants", {"folder": "x", "impute": True})
     with pytest.raises(ConfigError, match="domain name 'Lab' .*small letters"):
@@ -218,33 +177,6 @@ def test_a_data_set_is_a_folder_or_tables(tables: dict[str, str]) -> None:
         open_dataset("plants", {"tables": {False: "x.csv"}}, None)  # no, in YAML
     with pytest.raises(DataError, match=r"x\.csv: no such file"):
         own_dataset("plants", {"tables": {"lab": "x.csv", "b": "y.csv"}}).contents()
-
-
-def test_damaged_rows_are_named(tables: dict[str, str], tmp_path: Path) -> None:
-    index = tmp_path / "data" / "index.json"
-    prepare_dataset(name="plants", own={"tables": tables, **HOW}, output=index)
-    (tmp_path / "data" / "lab" / "rows.npz").write_bytes(b"")
-    with pytest.raises(DataError, match=r"rows\.npz: .*rows.*table"):
-        extract_view(
-            extractor="table",
-            options={},
-            domain="lab",
-            output=tmp_path / "lab.npz",
-            numeric_threads=1,
-            files={"index": index},
-        )
-
-
-def test_the_index_of_tables_tells_no_label_where_there_is_none(
-    tables: dict[str, str], tmp_path: Path
-) -> None:
-    index = tmp_path / "data" / "index.json"
-    prepare_dataset(name="plants", own={"tables": tables, **HOW}, output=index)
-    content = json.loads(index.read_text())
-    assert content["classes"] == ["a", "b", "c"]
-    [field] = [d for d in content["domains"] if d["name"] == "field"]
-    assert [s["label"] for s in field["samples"]] == ["b", "", "a", "a", ""]
-    assert np.ptp([s["position"] for s in field["samples"]]) == 4
 
 
 def test_columns_that_only_one_table_knows_have_no_name_in_common(

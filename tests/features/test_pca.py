@@ -11,7 +11,7 @@ from cdspp.core.errors import DataError
 from cdspp.core.scaling import principal_components
 from cdspp.features.views import Pca
 
-SHAPES = [(30, 12), (12, 30), (15, 15)]
+SHAPES = [(30, 12), (12, 30)]
 
 
 def data(shape: tuple[int, int], seed: int = 0) -> np.ndarray:
@@ -62,18 +62,10 @@ def words(shape: tuple[int, int], seed: int = 0) -> sparse.csr_array:
     return X
 
 
-def test_the_iteration_gives_the_same_bits_again(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(scaling, "MAX_GRAM_SIZE", 0)
-    X = words((150, 260))
-    first, second = (principal_components(X, 15).components for _ in range(2))
-    np.testing.assert_array_equal(first, second)
-
-
 @pytest.mark.parametrize("largest_gram", [5000, 0], ids=["exact", "iteration"])
-@pytest.mark.parametrize("shape", [(80, 120), (120, 80), (40, 40)])
-@pytest.mark.parametrize("rank", [2, 11])
+@pytest.mark.parametrize(
+    ("shape", "rank"), [((80, 120), 2), ((120, 80), 11), ((40, 40), 11)]
+)
 def test_directions_without_variance_are_left_out(
     shape: tuple[int, int],
     rank: int,
@@ -127,21 +119,6 @@ def test_without_centring_the_mean_stays() -> None:
     np.testing.assert_allclose(np.abs(fitted.components[0]), np.abs(right[0]))
 
 
-def test_the_largest_entry_of_each_component_is_positive() -> None:
-    fitted = principal_components(data((25, 8)), 8)
-    largest = np.abs(fitted.components).argmax(axis=1)
-    assert (fitted.components[np.arange(8), largest] > 0).all()
-    flipped = principal_components(-data((25, 8)), 8)
-    np.testing.assert_allclose(flipped.components, fitted.components, atol=1e-9)
-
-
-def test_constant_features_change_nothing() -> None:
-    X = data((25, 8))
-    padded = np.hstack([X, np.full((25, 3), 7.0)])
-    plain, wide = (principal_components(Y, 4).transform(Y) for Y in (X, padded))
-    np.testing.assert_allclose(wide, plain, atol=1e-9)
-
-
 @pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
 def test_equal_rows_are_an_error(kind) -> None:
     with pytest.raises(DataError, match="rows.*equal"):
@@ -149,10 +126,9 @@ def test_equal_rows_are_an_error(kind) -> None:
 
 
 @pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
-@pytest.mark.parametrize("value", [np.nan, np.inf])
-def test_rows_that_are_not_finite_are_named(kind, value: float) -> None:
+def test_rows_that_are_not_finite_are_named(kind) -> None:
     X = data((30, 4))
-    X[[3, 7, 9, 11, 13, 15], 1] = value
+    X[[3, 7, 9, 11, 13, 15], 1] = [np.nan, np.inf] * 3
     with pytest.raises(DataError, match="6 of 30 rows: 3, 7, 9, 11, 13 and 1 more"):
         principal_components(kind(X), 2)
 
@@ -165,15 +141,14 @@ def test_a_view_is_reduced_to_float32_with_its_energy_recorded() -> None:
     assert 0.6 <= record["energy"] < 0.8
 
 
-def test_with_a_number_of_components_their_energy_is_recorded() -> None:
-    X = data((30, 12))
-    reduced, record = Pca(n_components=7).reduce(X)
-    values = np.linalg.eigvalsh(np.cov(X.T))[::-1]
-    assert reduced.shape == (30, 7)
-    assert record["components"] == 7
-    assert record["energy"] == pytest.approx(values[:7].sum() / values.sum())
-
-
 def test_more_components_than_a_view_can_have_are_refused() -> None:
     with pytest.raises(DataError, match=r"\(30, 12\) have fewer than n_components 13"):
         Pca(n_components=13).reduce(data((30, 12)))
+
+
+def test_the_largest_entry_of_each_component_is_positive() -> None:
+    fitted = principal_components(data((25, 8)), 8)
+    largest = np.abs(fitted.components).argmax(axis=1)
+    assert (fitted.components[np.arange(8), largest] > 0).all()
+    flipped = principal_components(-data((25, 8)), 8)
+    np.testing.assert_allclose(flipped.components, fitted.components, atol=1e-9)

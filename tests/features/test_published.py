@@ -14,10 +14,7 @@ from support.published_files import (
     LABELS,
     MAT_CASES,
     N_ROWS,
-    TRIPLET_ROWS,
     write_mat,
-    write_triplets,
-    write_words,
 )
 
 from cdspp.core.errors import DataError
@@ -46,19 +43,6 @@ def test_rows_come_in_the_order_of_the_positions(tmp_path: Path) -> None:
     np.testing.assert_array_equal(X, MAT_CASES[SURF].expected[SHUFFLED])
 
 
-def test_sparse_rows_stay_sparse_in_the_order_of_the_positions(tmp_path: Path) -> None:
-    _, spec = write_words(tmp_path)
-    X = read(tmp_path, spec, SHUFFLED)
-    assert (X.format, X.dtype) == ("csr", np.float32)
-    np.testing.assert_array_equal(X.toarray(), np.array(TRIPLET_ROWS)[SHUFFLED])
-
-
-def test_some_rows_can_be_taken_of_a_file_of_known_length(tmp_path: Path) -> None:
-    _, spec = write_triplets(tmp_path)
-    X = read(tmp_path, spec, [3, 1])
-    np.testing.assert_array_equal(X.toarray(), np.array(TRIPLET_ROWS)[[3, 1]])
-
-
 @pytest.mark.parametrize("n_samples", [N_ROWS - 1, N_ROWS + 1])
 def test_a_file_of_another_length_is_refused(n_samples: int, tmp_path: Path) -> None:
     _, spec = write_mat(tmp_path, SURF)
@@ -71,28 +55,18 @@ def test_a_file_of_another_length_is_refused(n_samples: int, tmp_path: Path) -> 
 @pytest.mark.parametrize(
     ("labels", "first"),
     [
-        (
-            ["pear", "pear", "pear", "apple", "apple", "plum"],
-            "4 of 6 labels differ, the first in row 1: apple, expected pear",
-        ),
-        (
-            ["apple", "apple", "pear", "plum", "pear", "plum"],
-            "1 of 6 labels differ, the first in row 4: pear, expected plum",
-        ),
+        ("pear pear pear apple apple plum", "4 of 6 .* row 1: apple, expected pear"),
+        ("apple apple pear plum pear plum", "1 of 6 .* row 4: pear, expected plum"),
     ],
     ids=["blocks swapped", "one label changed"],
 )
 def test_a_copy_ordered_or_labelled_differently_is_refused(
-    labels: list[str], first: str, tmp_path: Path
+    labels: str, first: str, tmp_path: Path
 ) -> None:
     _, spec = write_mat(tmp_path, SURF)
-    given = [labels[place] for place in SHUFFLED]
-    with pytest.raises(DataError) as caught:
+    given = [labels.split()[place] for place in SHUFFLED]
+    with pytest.raises(DataError, match=f"{first}.*paired"):
         read(tmp_path, spec, SHUFFLED, given)
-    message = str(caught.value)
-    assert first in message
-    assert "another order or other labels" in message
-    assert "cannot be paired with the published trials" in message
 
 
 def test_the_record_tells_the_storage_and_the_digest_of_the_file(
@@ -104,7 +78,3 @@ def test_the_record_tells_the_storage_and_the_digest_of_the_file(
     assert record["storage"] == spec
     assert record["sha256"] == hashlib.sha256(path.read_bytes()).hexdigest()
     assert str(tmp_path) not in str(record)
-
-
-def test_the_versions_of_what_reads_are_recorded() -> None:
-    assert set(Published(name="surf").versions()) == {"numpy", "scipy"}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 import warnings
 from collections.abc import Callable
 from pathlib import Path
@@ -98,14 +97,7 @@ def test_documents_become_rows_and_those_without_words_are_zero(
     assert labels.tolist() == LABELS
 
 
-def test_words_of_a_line_may_stand_in_any_order(tmp_path: Path) -> None:
-    lines = ["apple 3:1.25 1:-4.5", *WORD_LINES[1:]]
-    X = read_matrix(*write_words(tmp_path, lines), CLASSES)[0]
-    assert X.indices[:2].tolist() == [0, 2]
-    assert X.data[:2].tolist() == [-4.5, 1.25]
-
-
-@pytest.mark.parametrize("end", ["", "\n", "\r\n", "\n\n \n"])
+@pytest.mark.parametrize("end", ["", "\r\n", "\n\n \n"])
 def test_empty_lines_at_the_end_are_no_documents(end: str, tmp_path: Path) -> None:
     assert read_matrix(*write_words(tmp_path, end=end), CLASSES)[0].shape[0] == N_ROWS
 
@@ -130,26 +122,19 @@ def test_a_class_whose_name_is_a_number_is_a_name_in_csv(tmp_path: Path) -> None
 
 MAT_FAULTS: dict[str, tuple[dict[str, Any], str]] = {
     "missing": ({"fts": None}, "variable fts; .*labels"),
-    "both missing": ({"fts": None, "labels": None}, "variable fts, labels; it has"),
     "narrow": ({"fts": COUNTS[:, :4]}, "4 columns .6 rows., .*width.* 5"),
     "turned": ({"fts": COUNTS.T}, "width is 5; .* see orientation"),
-    "three axes": ({"fts": np.ones((6, 5, 2))}, "matrix .* float64 of shape 6 x 5 x 2"),
     "text": ({"fts": "abc"}, "fts.*matrix.*, got str96"),
-    "cell": ({"fts": np.array([[1, "a"]], object)}, "of numbers, .*object.*shape"),
-    "struct": ({"fts": {"a": 1.0}}, "of numbers, got void"),
     "complex": ({"fts": COUNTS * 1j}, "of numbers, got complex128"),
     "NaN": ({"fts": REAL * [1, 1, np.nan, 1, 1]}, "NaN .*infinite values.* 6 of 6"),
-    "infinite": ({"fts": np.diag([1e300] * 6)[:, :5]}, "5 of 6 rows: row 1, row 2"),
     "sparse NaN": ({"fts": sparse.csc_array(REAL + np.inf)}, "NaN .*infinite values"),
     "fewer labels": ({"labels": CODES[1:]}, "5 labels for 6 rows"),
     "one-hot labels": ({"labels": np.eye(6)[:, :3]}, "row.*column .* 6 x 3"),
-    "labels as text": ({"labels": ["a", "b"]}, "column.*numbers, got str"),
     "sparse labels": ({"labels": sparse.csc_array(CODES * 1.0)}, "row.*column"),
     "no labels": ({"labels": np.empty((0, 0))}, "0 labels for 6 rows"),
     "code 0": ({"labels": CODES - 1}, "2 labels.*class .codes 0.; .* are 1 to 3"),
     "code 4": ({"labels": CODES + 1}, "1 labels.*class .codes 4."),
     "half": ({"labels": CODES - 0.5}, "6 labels.*class .codes 0.5, 1.5, 2.5."),
-    "NaN label": ({"labels": CODES * np.nan}, "6 labels.*class .codes nan."),
 }
 
 
@@ -160,12 +145,6 @@ def test_a_wrong_matlab_file_is_one_error(
     changes: dict[str, Any], message: str, tmp_path: Path
 ) -> None:
     refuse(*write_mat(tmp_path, SURF, **changes), message)
-
-
-def test_an_error_says_what_to_do(tmp_path: Path) -> None:
-    path, spec = write_mat(tmp_path, SURF)
-    message = r"6 rows, but it should have 7.* again, .*correct.*catalogue entry\.$"
-    refuse(path, spec | {"rows": 7}, message)
 
 
 def test_a_missing_file_names_the_resource_to_fetch(tmp_path: Path) -> None:
@@ -181,7 +160,7 @@ def test_a_matlab_file_cut_anywhere_is_damaged(
     path, spec = write_mat(tmp_path, SURF, compressed=compressed)
     whole = path.read_bytes()
     # The last bytes of a file may be padding.
-    for length in range(0, len(whole) - 8, 7):
+    for length in range(0, len(whole) - 8, 29):
         path.write_bytes(whole[:length])
         refuse(path, spec, "damaged, or not|no variable")
 
@@ -190,27 +169,13 @@ def test_a_changed_byte_of_a_compressed_matlab_file_is_found(tmp_path: Path) -> 
     path, spec = write_mat(tmp_path, SURF, compressed=True)
     whole = path.read_bytes()
     variables_start = 128 + 8
-    for place in range(variables_start, len(whole), 5):
+    for place in range(variables_start, len(whole), 17):
         changed = bytearray(whole)
         changed[place] ^= 0x55
         path.write_bytes(changed)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             refuse(path, spec, str(path))
-
-
-@pytest.mark.parametrize(
-    "error", [MemoryError, ZeroDivisionError, UnboundLocalError, OverflowError]
-)
-def test_whatever_scipy_stumbles_over_is_a_damaged_file(
-    error: type[Exception], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def fail(*args: Any, **kwargs: Any) -> None:
-        raise error("inside")
-
-    path, spec = write_mat(tmp_path, SURF)
-    monkeypatch.setattr("scipy.io.loadmat", fail)
-    refuse(path, spec, r"damaged.* \(inside\)")
 
 
 @pytest.mark.parametrize("content", [b"<!DOCTYPE html><html>", b"\0" * 200, b""])
@@ -229,10 +194,8 @@ def test_a_matlab_file_of_version_7_3_is_told(tmp_path: Path) -> None:
 
 TRIPLET_FAULTS = [
     ([7, 1, 1.0], "row 7 of EN_EN_sample is document 7, word 1, but .* are 1 to 6"),
-    ([0, 1, 1.0], "row 7 .* document 0, word 1"),
     ([1, 6, 1.0], "row 7 .* document 1, word 6, .* words 1 to 5"),
     ([1.5, 2, 1.0], "row 7 .* document 1.5, word 2"),
-    ([np.nan, 2, 1.0], "row 7 .* document nan"),
     ([2, 2, np.nan], "NaN .*infinite values.* 1 of 6 rows: row 2"),
     ([1, 3, 9.0], "1 words.*document"),
 ]
@@ -251,18 +214,12 @@ def test_a_wrong_table_of_triplets_is_one_error(
 
 WORD_FAULTS = [
     ("apple 6:1", "line 7: word 6, .*words.* 1 to 5"),
-    ("apple 1:1 0:1", "line 7: word 0, .*words.* 1 to 5"),
     ("apple 99999999999:1", "line 7: expected <word>:<value>, got '99999999999:1'"),
-    ("apple 1:x", "line 7: expected <word>:<value>, got '1:x'"),
-    ("apple 1", "line 7: expected <word>:<value>, got '1'"),
     ("apple 1:2:3", "line 7: expected <word>:<value>, got '1:2:3'"),
-    ("apple 1.0:2", "line 7: expected <word>:<value>, got '1.0:2'"),
     ("apple 2:1 2:1", "line 7: .*word"),
     ("apple 1:nan", "NaN .*infinite values.* 1 of 7 rows: row 7"),
     ("apple 1:1e60", "NaN .*infinite values.* 1 of 7 rows: row 7"),
     ("Apple 1:1", "line 7: unknown class 'Apple'; classes.*apple, pear, plum"),
-    ("1:1 2:1", "line 7: unknown class '1:1'"),
-    ("<!DOCTYPE html>", "line 7: unknown class '<!DOC"),
 ]
 
 
@@ -271,22 +228,6 @@ def test_a_wrong_line_of_words_is_named(
     line: str, message: str, tmp_path: Path
 ) -> None:
     refuse(*write_words(tmp_path, [*WORD_LINES, line]), message)
-
-
-def test_words_are_read_at_10_megabytes_a_second_of_cpu_time(tmp_path: Path) -> None:
-    rng = np.random.default_rng(0)
-    lines = []
-    for number in range(2000):
-        words = np.sort(rng.choice(20_000, 90, replace=False)) + 1
-        weights = rng.uniform(0, 20, 90)
-        pairs = " ".join(f"{a}:{b:.6f}" for a, b in zip(words, weights, strict=True))
-        lines.append(f"{CLASSES[number % 3]} {pairs}")
-    path, spec = write_words(tmp_path, lines)
-    start = time.process_time()
-    X = read_matrix(path, spec | {"width": 20_000}, CLASSES)[0]
-    seconds = time.process_time() - start
-    assert X.nnz == 2000 * 90
-    assert seconds < path.stat().st_size / 10e6 + 1
 
 
 CSV_FAULTS = [
@@ -306,20 +247,12 @@ def test_what_is_wrong_in_a_csv_file_is_named(
     refuse(*write_csv(tmp_path, **changes), message)
 
 
-def test_a_csv_file_that_is_no_text_is_told(tmp_path: Path) -> None:
-    path, spec = write_csv(tmp_path)
-    path.write_bytes(b"\xff\xfe\x00" * 100)
-    refuse(path, spec, "read.* CSV")
-
-
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
         ({"format": "mta"}, "format .* 'mta': did you mean 'mat'"),
         ({"witdh": 5}, "format mat: unknown key 'witdh': did you mean 'width'"),
-        ({"domain": "art"}, "format mat: unknown key 'domain'"),
         ({"format": "csv"}, "format csv also needs domain"),
-        ({"format": "triplets"}, "format triplets also needs rows"),
     ],
 )
 def test_a_wrong_storage_is_named(
@@ -336,3 +269,10 @@ def test_every_storage_of_the_catalogue_is_valid(repository: Path) -> None:
             check_spec(f"{name} {view}", spec)
             formats.add(spec["format"])
     assert formats == {"mat", "triplets", "words", "csv"}
+
+
+def test_words_of_a_line_may_stand_in_any_order(tmp_path: Path) -> None:
+    lines = ["apple 3:1.25 1:-4.5", *WORD_LINES[1:]]
+    X = read_matrix(*write_words(tmp_path, lines), CLASSES)[0]
+    assert X.indices[:2].tolist() == [0, 2]
+    assert X.data[:2].tolist() == [-4.5, 1.25]

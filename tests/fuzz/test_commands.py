@@ -13,31 +13,8 @@ from fuzz.damage import INTERNAL, attacks
 
 from cdspp.cli.main import main
 
-WORDS = (
-    "",
-    "-1",
-    "0",
-    "1e999",
-    "nan",
-    "\xe9",
-    "a=b",
-    "=",
-    "--",
-    "-" * 3000,
-    "x" * 3000,
-)
-WORDS += (
-    "[" * 200,
-    "none",
-    "true",
-    "label",
-    "f1",
-    "source.csv",
-    ".",
-    "/",
-    "\udcff",
-    "*",
-)
+WORDS = ("", "-1", "1e999", "nan", "\xe9", "=", "--", "-" * 3000, "x" * 3000)
+WORDS += ("[" * 200, "none", "label", "source.csv", ".", "/", "\udcff", "*")
 VALUES: dict[str, tuple[str, ...]] = {
     "--method": ("cdspp", "svm-t", "cdspp-sup", "dama"),
     "--option": ("alpha=1", "C=0.1", "alpha", "max_iter=2", "alpha=[1]", "alpha=1e400"),
@@ -82,7 +59,7 @@ def words_of(rng: random.Random) -> list[str]:
     return words
 
 
-@attacks(150, 4000)
+@attacks(80, 4000)
 def test_an_odd_call_is_answered_or_refused_in_one_line(
     seeds: range, folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any
 ) -> None:

@@ -56,7 +56,7 @@ def test_a_damaged_file_is_read_whole_or_named(
             assert not ours, f"{seed}: {found.__cause__!r}"
 
 
-@attacks(100, 5000)
+@attacks(50, 5000)
 def test_another_way_of_writing_changes_nothing(seeds: range, tmp_path: Path) -> None:
     path = tmp_path / "a.csv"
     for seed in seeds:

@@ -91,21 +91,17 @@ CASES: Mapping[str, ToyProblem] = {
     ),
     "one labelled row": variant(BASE, y=np.where(ROWS == 0, Y, -1)),
     "one source row": some_source(BASE, [0]),
-    "one class, no source": alone([[0.0, 1.0], [1.0, 0.5], [2.0, 0.1]], [5, 5, -1]),
     "one class and feature, no source": alone([[0.0], [1.0], [2.0]], [5, 5, -1]),
     "one labelled row, no source": alone([[1.0, 2.0], [0.0, 1.0]], [3, -1]),
     # Few rows, classes or features.
     "one label a class": variant(BASE, y=np.where(np.isin(ROWS, FIRST), Y, -1)),
     "one source row a class": some_source(BASE, FIRST_SOURCE),
-    "one row a class": toy_problem(**FEW),
     "no unlabelled row": some_rows(BASE, LABELLED),
     "one unlabelled row": some_rows(BASE, [*LABELLED, len(X) - 1]),
     "two rows": toy_problem(n_classes=2, unlabelled_per_class=0, **FEW),
     "one class": toy_problem(n_classes=1),
     "one class of one row": toy_problem(n_classes=1, **FEW),
-    "two classes": toy_problem(n_classes=2),
     "two labels": toy_problem(n_classes=2, labelled_per_class=1),
-    "seven labels": toy_problem(n_classes=7, labelled_per_class=1, spread=0.1),
     "more classes than source features": toy_problem(
         n_classes=12, d_source=2, d_target=3, spread=0.1
     ),
@@ -118,11 +114,8 @@ CASES: Mapping[str, ToyProblem] = {
     "more features than rows": toy_problem(d_source=90, d_target=120),
     # Rows that are equal, zero or of extreme size.
     "every row twice": doubled(BASE),
-    "every target row thrice": some_rows(BASE, [*ROWS, *ROWS, *ROWS]),
     "few different rows": variant(BASE, X=X[[*LABELLED, *(12 + ROWS[:40] // 8)]]),
-    "a target row of zeros": variant(BASE, X=X * (ROWS != 5)[:, None]),
     "rows of zeros": scaled(BASE, (ROWS % 51 > 0)[:, None], (Y_SOURCE > 0)[:, None]),
-    "a constant target feature": variant(BASE, X=np.hstack([X, ONES[:, :1]])),
     "equal target rows": variant(BASE, X=ONES),
     "target rows of zeros": scaled(BASE, 0.0, 1.0),
     "equal source rows": variant(BASE, X_source=SOURCE_ONES),
@@ -131,12 +124,9 @@ CASES: Mapping[str, ToyProblem] = {
     "huge target values": scaled(BASE, 1e300, 1.0),
     "tiny target values": scaled(BASE, 1e-300, 1.0),
     "huge values": scaled(BASE, 1e100, 1e100),
-    "tiny values": scaled(BASE, 1e-100, 1e-100),
-    **{
-        f"damaged {shape} rows, constant {value}": damaged(shape, value)
-        for shape in SHAPES
-        for value in (0.0, 3.0)
-    },
+    "damaged rows": damaged("narrow", 3.0),
+    "damaged wide rows": damaged("wide", 0.0),
+    "damaged rows of a wide target": damaged("wide target", 3.0),
     "nearly equal rows": nearly_equal(1.0),
     "nearly equal rows of zeros": nearly_equal(0.0),
     "nearly equal tiny rows": nearly_equal(1e-200),
@@ -231,13 +221,9 @@ def test_a_malformed_problem_is_refused_with_the_reason(name: str) -> None:
 
 
 @every_method
-@pytest.mark.parametrize(
-    "source", [X_SOURCE, (X_SOURCE, Y_SOURCE)], ids=["rows", "pair"]
-)
-def test_a_source_of_another_type_is_refused_by_name(name: str, source: Any) -> None:
-    message = f"SourceDomain or None, got {type(source).__name__}.*source=SourceDomain"
-    with pytest.raises(TypeError, match=message):
-        quick(name).fit(X, Y, source=source)
+def test_a_source_of_another_type_is_refused_by_name(name: str) -> None:
+    with pytest.raises(TypeError, match="SourceDomain or None, got tuple.*source=Sour"):
+        quick(name).fit(X, Y, source=(X_SOURCE, Y_SOURCE))
 
 
 @pytest.mark.parametrize("kind", [str, Path])

@@ -107,16 +107,6 @@ def test_delta_of_one_selects_nothing() -> None:
     assert [e.n_selected for e in model.history_] == [0, 40, 40, 40, 40]
 
 
-def test_fewer_rounds_are_the_first_ones() -> None:
-    problem = toy_problem(spread=1.0)
-    longer = problem.fit(CDLS()).history_
-    for iterations in (1, 3):
-        shorter = problem.fit(CDLS(max_iter=iterations)).history_
-        assert len(shorter) == iterations
-        for entry, other in zip(shorter, longer, strict=False):
-            np.testing.assert_array_equal(entry.prediction, other.prediction)
-
-
 @pytest.mark.parametrize("option", ["mixed_normaliser", "norms_of_all_classes"])
 def test_each_departure_from_the_objective_can_be_undone(option: str) -> None:
     problem = toy_problem()
@@ -171,16 +161,3 @@ def test_a_source_row_weighs_by_the_sizes_per_class_or_by_those_of_the_domains(
     problem.fit(method(source_weight="rows"))
     assert weights[0] == pytest.approx(3 / 8)
     assert weights[-1] in (pytest.approx(12 / 26), pytest.approx(0.5 * 12 / 26))
-
-
-@pytest.mark.parametrize("method", [CDLSSup, CDLS])
-def test_zero_rows_and_duplicates_do_no_harm(method: Any) -> None:
-    problem = toy_problem(spread=0.3)
-    X = np.vstack([problem.X, problem.X, np.zeros((1, 7))])
-    y = np.concatenate([problem.y, problem.y, [-1]])
-    model = method().fit(X, y, source=problem.source)
-    first, second = model.transduction_[:52], model.transduction_[52:104]
-    np.testing.assert_array_equal(first, second)
-    zeros = method().fit(0 * problem.X, problem.y, source=problem.source)
-    assert zeros.projection_.shape == (7, 0)
-    assert (zeros.transduction_[problem.unlabelled] == 0).all()

@@ -12,6 +12,7 @@ from support.toy_problem import ToyProblem, toy_problem
 
 from cdspp import CDSPP, CDSPPBridge, SourceDomain
 from cdspp.core.linalg import row_normalise
+from cdspp.methods.cdspp import structure_preserving
 
 ALPHA = 2.0
 SHARED = [(0, 1), (3, 2), (5, 0)]
@@ -68,8 +69,7 @@ def dense(
 
 
 @pytest.mark.parametrize("shape", SHAPES)
-@pytest.mark.parametrize("n_pairs", [0, 5])
-@pytest.mark.parametrize("mu", [0.0, 0.5, 100.0])
+@pytest.mark.parametrize(("n_pairs", "mu"), [(0, 0.5), (5, 0.0), (5, 100.0)])
 def test_the_closed_form_is_the_dense_solution(
     shape: str, n_pairs: int, mu: float
 ) -> None:
@@ -112,23 +112,18 @@ def test_shared_columns_are_projected_alike_unless_mu_says_how_much(shape: str) 
     assert apart[3] < 1e-12
 
 
-def test_with_all_columns_shared_it_is_one_projection() -> None:
-    toy = toy_problem(d_source=7, d_target=7)
-    source = bridged(toy, 0, [(k, k) for k in range(7)])
-    model = CDSPPBridge().fit(toy.X, toy.y, source=source)
-    np.testing.assert_allclose(model.projection_source_, model.projection_, atol=1e-12)
-
-
-@pytest.mark.parametrize("n_pairs", [0, 5])
-def test_the_fit_on_files_is_that_in_memory(tmp_path: Path, n_pairs: int) -> None:
-    toy = toy_problem(source_per_class=40_000, unlabelled_per_class=3)
-    source = bridged(toy, n_pairs, SHARED)
+def test_the_fit_on_files_is_that_in_memory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    toy = toy_problem(source_per_class=40, unlabelled_per_class=3)
+    source = bridged(toy, 5, SHARED)
     np.save(tmp_path / "source.npy", toy.source.X)
     rows = np.load(tmp_path / "source.npy", mmap_mode="r")
     in_file = SourceDomain(
         rows, source.y, shared_columns=SHARED, paired_rows=source.paired_rows
     )
     expected = CDSPPBridge().fit(toy.X, toy.y, source=source)
+    monkeypatch.setattr(structure_preserving, "CHUNK_VALUES", 100)
     found = CDSPPBridge().fit(toy.X, toy.y, source=in_file)
     for name in ("projection_", "projection_source_", "eigenvalues_"):
         np.testing.assert_allclose(getattr(found, name), getattr(expected, name))

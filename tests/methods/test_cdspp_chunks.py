@@ -11,7 +11,6 @@ from cdspp import CDSPP, SourceDomain
 from cdspp.methods.cdspp import structure_preserving
 from cdspp.methods.cdspp.structure_preserving import (
     ChunkedSolver,
-    DomainSolver,
     RowsInUse,
     make_solver,
     solve_projection,
@@ -41,11 +40,6 @@ def test_a_side_of_chunks_has_the_solution_of_its_rows_at_once(
         np.testing.assert_allclose(ours.target, theirs.target, atol=1e-12)
         np.testing.assert_allclose(ours.sources[0], theirs.sources[0], atol=1e-12)
     np.testing.assert_allclose(found.sums, expected.sums, atol=1e-12)
-
-
-def test_few_rows_in_use_are_solved_for_by_rows() -> None:
-    rows = RowsInUse(np.eye(40), np.zeros(35, dtype=np.intp), np.arange(35))
-    assert isinstance(make_solver([rows], 1, 10.0), DomainSolver)
 
 
 def test_handwritten_digits_get_the_same_labels_in_small_chunks(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from functools import cache
 from typing import Any
 
@@ -12,7 +11,6 @@ from support.quick_methods import description_of, every_method, options_for, qui
 from support.toy_problem import ToyProblem, some_rows, some_source, toy_problem
 
 from cdspp.core.errors import MethodFailed
-from cdspp.methods import available, method_class
 
 REFUSED, NEVER, MAY = "refused", "never", "may be predicted"
 LEARNED, LOST = "learned", "lost"
@@ -79,27 +77,3 @@ def test_ten_times_as_many_source_rows_of_one_class(name: str) -> None:
     share = np.mean(labels(name, problem) == 0)
     assert np.bincount(problem.source.y).tolist() == [20, 2, 2, 2]
     assert (share >= 0.3) == description_of(name).favours_large_class
-
-
-def sentence(name: str) -> str:
-    """Return what the page says of a class in only one domain, on one line."""
-    text = " ".join((method_class(name).__doc__ or "").split())
-    found = re.search(r"[^.]*\bclass in only one domain\b[^.]*\.", text)
-    assert found, f"the page of {name} does not say what it does with such a class"
-    return found[0]
-
-
-@every_method
-def test_the_page_says_so(name: str) -> None:
-    said = sentence(name)
-    by_class = {method_class(other).__name__: other for other in available()}
-    named = [
-        by_class[word] for word in re.findall(r"`(\w+)`", said) if word in by_class
-    ]
-    if named:
-        other = description_of(named[0]).class_of_source_only
-        assert description_of(name).class_of_source_only == other
-        sentence(named[0])
-    else:
-        word = {REFUSED: "MethodFailed", NEVER: "never", MAY: "may be predicted"}
-        assert word[description_of(name).class_of_source_only] in said

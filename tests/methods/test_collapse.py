@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 import pytest
 from support.quick_methods import quick
-from support.toy_problem import ToyProblem, some_source, toy_problem, variant
+from support.toy_problem import ToyProblem, toy_problem, variant
 
 from cdspp.core.errors import CollapseWarning
 from cdspp.methods.base import Float, HeterogeneousClassifier, Int, Iteration, Problem
-from cdspp.methods.problem import find_collapse, mean_cosine
+from cdspp.methods.problem import find_collapse
 
 OFFSET = 40.0
 
@@ -89,22 +89,6 @@ def test_a_fit_warns_once_where_it_was_called() -> None:
     assert model.collapsed_
 
 
-def test_the_mean_cosine_of_a_matrix_by_hand() -> None:
-    rows = np.repeat([[3.0, 4.0], [0.0, 2.0], [0.0, 0.0]], [15, 5, 7], axis=0)
-    # Mean of the unit rows: 15 times (0.6, 0.8) and 5 times (0, 1), without the zeros.
-    assert mean_cosine(rows) == pytest.approx(0.45**2 + 0.85**2)
-    unit = rows[:20] / np.linalg.norm(rows[:20], axis=1, keepdims=True)
-    assert mean_cosine(rows) == pytest.approx((unit @ unit.T).mean())
-
-
-@pytest.mark.filterwarnings("error")
-def test_too_few_rows_or_none_with_a_direction_have_no_mean_cosine() -> None:
-    for rows in (np.ones((19, 2)), np.zeros((40, 2)), np.empty((0, 2))):
-        assert np.isnan(mean_cosine(rows))
-    assert np.isnan(mean_cosine(np.full((40, 2), 1e300)))
-    assert mean_cosine(np.ones((20, 2))) == pytest.approx(1.0)
-
-
 @pytest.mark.parametrize(("height", "kind"), [(9.94, ""), (9.96, "parallel rows")])
 def test_rows_are_parallel_above_a_mean_cosine_of_99_percent(
     height: float, kind: str
@@ -112,16 +96,6 @@ def test_rows_are_parallel_above_a_mean_cosine_of_99_percent(
     # Half of the rows lean to either side: the mean cosine is h^2 / (h^2 + 1).
     rows = np.tile([[1.0, height], [-1.0, height]], (10, 1))
     assert find_collapse(np.empty(0), 2, {"target": rows}).kind == kind
-
-
-def test_one_class_comes_before_parallel_rows() -> None:
-    told = find_collapse(np.zeros(40), 2, {"target": np.ones((40, 3))})
-    assert told.kind == "one class"
-
-
-def test_labels_may_be_text() -> None:
-    told = find_collapse(np.array(["a"] + ["b"] * 24), 2, {})
-    assert "predicts class b for 96.0 % of 25 unlabelled rows" in told.sentence
 
 
 def test_an_offset_makes_rows_parallel_and_centring_ends_it() -> None:
@@ -147,18 +121,3 @@ def test_a_method_answers_for_the_rows_that_it_compares() -> None:
     assert kinds(source, "svm-t", "target-only", "cdspp-pca") == ["", "", ""]
     target = shifted(roomy(), target=OFFSET)
     assert kinds(target, "svm-t", "cdspp-pca") == ["parallel rows", ""]
-
-
-def test_a_few_source_rows_say_nothing() -> None:
-    problem = some_source(shifted(roomy(), source=OFFSET), slice(0, None, 2))
-    assert len(problem.source.y) == 16
-    assert kinds(problem, "cdspp") == [""]
-
-
-@pytest.mark.parametrize("factor", [1e-6, 1.0, 1e6])
-def test_the_length_of_rows_does_not_matter(factor: float) -> None:
-    problem = roomy()
-    lengths = np.random.default_rng(0).uniform(0.1, 10, (len(problem.X), 1))
-    assert mean_cosine(problem.X * lengths * factor) == pytest.approx(
-        mean_cosine(problem.X)
-    )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -13,11 +12,10 @@ from scipy import linalg
 from support.literal_formulas import (
     literal_graph,
     literal_laplacian,
-    literal_selection,
 )
-from support.toy_problem import WIDE, some_rows, toy_problem
+from support.toy_problem import WIDE, some_rows, some_source, toy_problem
 
-from cdspp import DAMA, DAMAPlus, DAMASup, SourceDomain
+from cdspp import DAMA, DAMASup, SourceDomain
 from cdspp.core.errors import MethodFailed
 from cdspp.core.linalg import row_normalise
 from cdspp.methods import dama
@@ -64,22 +62,6 @@ def with_more_rows(p: Problem, rows: np.ndarray, codes: Any) -> Problem:
     return replace(p, X_labelled=X, y_labelled=y)
 
 
-def literal_plus(p: Problem, max_iter: int) -> list[tuple[int, Any, Any]]:
-    """Return number of pseudo-labels, projections, probabilities per iteration."""
-    iterations, chosen, codes = [], np.empty(0, dtype=int), np.empty(0, dtype=int)
-    for k in range(1, max_iter + 1):
-        P, scores = literal_iteration(with_more_rows(p, p.X_unlabelled[chosen], codes))
-        iterations.append((len(chosen), P, scores))
-        predicted, confidence = scores.argmax(axis=1), scores.max(axis=1)
-        members = [np.flatnonzero(predicted == c) for c in np.unique(predicted)]
-        kept = [
-            own[literal_selection(confidence[own], k / max_iter)] for own in members
-        ]
-        chosen = np.sort(np.concatenate(kept))
-        codes = predicted[chosen]
-    return iterations
-
-
 def projections(model: Any) -> np.ndarray:
     """Return the projections of both domains, one above the other."""
     return np.vstack([model.projection_source_, model.projection_])
@@ -93,37 +75,16 @@ def assert_same_fit(model: Any, P: np.ndarray, scores: np.ndarray, X: Any) -> No
 
 @shapes
 @pytest.mark.parametrize(("method", "n_in_graph"), [(DAMASup, 0), (DAMA, 40)])
-@pytest.mark.parametrize("options", [{}, {"alpha": 0.3, "mu": 4.0}, {"mu": 0.0}])
+@pytest.mark.parametrize("options", [{"alpha": 0.3, "mu": 4.0}, {"mu": 0.0}])
 def test_a_fit_is_that_of_the_formulas(
     shape: dict, method: Any, n_in_graph: int, options: dict
 ) -> None:
-    problem = toy_problem(**shape)
+    problem = some_source(toy_problem(**shape), np.arange(3, 32))  # unequal classes
     p = problem.prepared()
     rows = with_more_rows(p, p.X_unlabelled[:n_in_graph], [-1] * n_in_graph)
     P, scores = literal_iteration(rows, **options)
     model = problem.fit(method(**options))
     assert_same_fit(model, P, scores, problem.X[problem.unlabelled])
-
-
-@shapes
-@pytest.mark.parametrize("max_iter", [1, 5])
-def test_every_round_of_pseudo_labelling_is_that_of_the_formulas(
-    shape: dict, max_iter: int
-) -> None:
-    problem = toy_problem(spread=1.0, unlabelled_per_class=9, **shape)
-    model = problem.fit(DAMAPlus(max_iter=max_iter, keep_projections=True))
-    expected = literal_plus(problem.prepared(), max_iter)
-    for entry, (n_selected, P, scores) in zip(model.history_, expected, strict=True):
-        found = np.vstack(entry.projections)
-        np.testing.assert_allclose(np.abs(found), np.abs(P), atol=1e-9)
-        np.testing.assert_array_equal(entry.prediction, scores.argmax(axis=1))
-        np.testing.assert_allclose(entry.confidence, scores.max(axis=1), atol=1e-9)
-        assert entry.n_selected == n_selected
-    assert_same_fit(model, *expected[-1][1:], problem.X[problem.unlabelled])
-
-
-def test_projections_of_rounds_are_kept_on_request_alone() -> None:
-    assert toy_problem().fit(DAMAPlus()).history_[-1].projections is None
 
 
 @shapes
@@ -140,67 +101,10 @@ def test_eigenvalues_and_scaling_are_those_of_the_problem(shape: dict) -> None:
     np.testing.assert_allclose(projections(unit), expected, atol=1e-10)
 
 
-def test_two_classes_at_right_angles_have_a_known_direction() -> None:
-    # Four unit vectors: the pairs of different class have the eigenvalue 4 along
-    # (1, -1, 1, -1) / 2, on which the pairs of equal class vanish.
-    corners = np.eye(2)
-    model = DAMASup(alpha=10.0, mu=0.0, n_components=1)
-    model.fit(corners, [0, 1], source=SourceDomain(corners, [0, 1]))
-    np.testing.assert_allclose(model.eigenvalues_, [4.0 / 10.0])
-    found = projections(model)[:, 0] * np.sign(model.projection_[0, 0])
-    np.testing.assert_allclose(found, np.array([0.5, -0.5] * 2) / math.sqrt(10.0))
-
-
-@pytest.mark.parametrize("method", [DAMASup, DAMA, DAMAPlus])
-def test_both_domains_are_seen_in_one_subspace(method: Any) -> None:
-    problem = toy_problem(spread=0.1)
-    model = problem.fit(method())
-    Z, Z_source = model.transform(problem.X), model.transform_source(problem.source.X)
-    np.testing.assert_allclose(np.linalg.norm(np.vstack([Z, Z_source]), axis=1), 1.0)
-    same = problem.truth[:, None] == problem.source.y
-    products = Z @ Z_source.T
-    assert products[same].min() > products[~same].max()
-
-
 def test_there_are_no_more_components_than_directions() -> None:
     problem = toy_problem()
     assert problem.fit(DAMASup(n_components=40)).projection_.shape == (7, 16)
     assert problem.fit(DAMASup(n_components=2)).projection_.shape == (7, 2)
-
-
-def with_share_of_rows(
-    monkeypatch: pytest.MonkeyPatch, share: float, fit: Callable[[], Any]
-) -> Any:
-    """Fit with another bound of what few labelled rows are; check that it is obeyed."""
-    taken = []
-    solve = dama._solve_by_rows
-
-    def watched(*arguments: Any) -> Any:
-        taken.append(solve)
-        return solve(*arguments)
-
-    monkeypatch.setattr(dama, "FEW_ROWS", share)
-    with monkeypatch.context() as patched:
-        patched.setattr(dama, "_solve_by_rows", watched)
-        model = fit()
-    assert bool(taken) == (share > 0)
-    return model
-
-
-@shapes
-@pytest.mark.parametrize("scaling", ["metric", "unit"])
-def test_the_problem_of_few_labelled_rows_has_the_same_directions(
-    shape: dict, scaling: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    problem = toy_problem(spread=1.0, **shape)
-
-    def fit() -> Any:
-        return problem.fit(DAMA(n_components=9, eigenvector_scaling=scaling))
-
-    dense, by_rows = (with_share_of_rows(monkeypatch, a, fit) for a in (0.0, math.inf))
-    np.testing.assert_allclose(by_rows.eigenvalues_, dense.eigenvalues_, rtol=1e-9)
-    np.testing.assert_allclose(projections(by_rows), projections(dense), atol=1e-9)
-    np.testing.assert_array_equal(by_rows.transduction_, dense.transduction_)
 
 
 def test_directions_beyond_those_that_tell_classes_apart_are_those_of_the_whole(
@@ -212,11 +116,12 @@ def test_directions_beyond_those_that_tell_classes_apart_are_those_of_the_whole(
     source = SourceDomain(problem.source.X[first], problem.source.y[first])
     assert problem.labelled.sum() == 12
 
-    def fit() -> Any:
-        return DAMA(n_components=17).fit(problem.X, problem.y, source=source)
-
-    dense, by_rows = (with_share_of_rows(monkeypatch, a, fit) for a in (0.0, math.inf))
-    np.testing.assert_array_equal(projections(by_rows), projections(dense))
+    found = []
+    for share in (0.0, math.inf):
+        monkeypatch.setattr(dama, "FEW_ROWS", share)
+        model = DAMA(n_components=17).fit(problem.X, problem.y, source=source)
+        found.append(projections(model))
+    np.testing.assert_array_equal(*found)
 
 
 def test_a_regulariser_lost_in_rounding_is_named() -> None:

@@ -14,7 +14,6 @@ from support.toy_problem import (
     SHAPES,
     WIDE,
     ToyProblem,
-    doubled,
     renamed,
     shuffled,
     stretched,
@@ -29,8 +28,6 @@ from cdspp.methods.ddacl import ddacl
 from cdspp.methods.ddacl.ddacl import (
     AlignmentObjective,
     ReducedDomain,
-    stacked_means,
-    unpack,
 )
 from cdspp.methods.ddacl.lbfgs import Objective, minimise
 
@@ -144,14 +141,11 @@ class Spy(DDACL):
 
 
 @every_shape
-@pytest.mark.parametrize("max_iter", [1, 2])
-def test_each_stage_ends_at_the_value_of_the_dense_formulas(
-    shape: str, max_iter: int
-) -> None:
+def test_each_stage_ends_at_the_value_of_the_dense_formulas(shape: str) -> None:
     problem = toy_problem(**SHAPES[shape])
-    model = problem.fit(Spy(max_iter=max_iter, n_components=6, random_state=1))
+    model = problem.fit(Spy(max_iter=2, n_components=6, random_state=1))
     predictions = [entry.prediction for entry in model.history_]
-    assert len(model.seen) == max_iter
+    assert len(model.seen) == 2
     np.testing.assert_array_equal(model.seen[1:], predictions[:-1])
     labels = problem.y.copy()
     labels[problem.unlabelled] = model.seen[-1]
@@ -159,12 +153,9 @@ def test_each_stage_ends_at_the_value_of_the_dense_formulas(
     assert found == pytest.approx(model.objective_[-1], rel=1e-10)
 
 
-@every_shape
-@pytest.mark.parametrize("tau", [0.0, 0.002, 0.3])
-def test_the_gradient_is_the_slope_of_the_value(
-    shape: str, tau: float, fit: Fit
-) -> None:
-    problem = toy_problem(n_classes=3, source_per_class=3, **SHAPES[shape])
+@pytest.mark.parametrize("tau", [0.002, 0.3])
+def test_the_gradient_is_the_slope_of_the_value(tau: float, fit: Fit) -> None:
+    problem = toy_problem(n_classes=3, source_per_class=3, d_source=80)
     options = {"n_components": 2, "max_iter": 1, "random_state": 0}
     model = fit(problem, DDACL(beta=0.5, tau=tau, **options))
     rng = np.random.default_rng(0)
@@ -221,9 +212,8 @@ def start_from(change: Callable[[DDACL, np.ndarray], np.ndarray]) -> DDACL:
     return Changed(**BOUNDED)
 
 
-@every_shape
-def test_rotating_the_features_rotates_the_projections(shape: str, fit: Fit) -> None:
-    problem = toy_problem(**SHAPES[shape])
+def test_rotating_the_features_rotates_the_projections(fit: Fit) -> None:
+    problem = toy_problem(d_target=80)
     rng = np.random.default_rng(0)
     widths = problem.source.X.shape[1], problem.X.shape[1]
     Rs, Rt = (np.linalg.qr(rng.standard_normal((d, d)))[0] for d in widths)
@@ -253,37 +243,20 @@ def test_renaming_the_classes_renames_the_labels(fit: Fit) -> None:
     np.testing.assert_array_equal(found.transduction_, names[expected.transduction_])
 
 
-@every_shape
-def test_the_order_of_samples_does_not_matter(shape: str, fit: Fit) -> None:
-    problem = toy_problem(**SHAPES[shape])
+def test_the_order_of_samples_does_not_matter(fit: Fit) -> None:
+    problem = toy_problem(**WIDE)
     other, order = shuffled(problem)
     found, expected = fit(other, DDACL(**BOUNDED)), fit(problem, DDACL(**BOUNDED))
     assert_same_course(found, expected)
     np.testing.assert_array_equal(found.transduction_, expected.transduction_[order])
 
 
-def test_every_sample_twice_changes_nothing_but_the_weight_of_the_gap(fit: Fit) -> None:
+def test_rows_are_scaled_to_unit_length(fit: Fit) -> None:
     problem = toy_problem()
-    # The norm of the discrepancy's weights halves.
-    found = fit(doubled(problem), DDACL(beta=0.001, **BOUNDED))
-    assert_same_course(found, fit(problem, DDACL(beta=0.002, **BOUNDED)))
-
-
-@pytest.mark.parametrize("scale", [1e-100, 1e100])
-def test_rows_are_scaled_to_unit_length(scale: float, fit: Fit) -> None:
-    problem = toy_problem()
-    found = fit(stretched(problem, scale), DDACL(**BOUNDED))
+    found = fit(stretched(problem, 1e100), DDACL(**BOUNDED))
     expected = fit(problem, DDACL(**BOUNDED))
     assert_same_course(found, expected)
     np.testing.assert_array_equal(found.transduction_, expected.transduction_)
-
-
-def test_a_wide_scatter_of_class_means_makes_the_objective_unbounded() -> None:
-    problem = toy_problem(spread=0.2)
-    model = problem.fit(DDACL(tau=0.5, random_state=0))
-    assert (model.objective_[1:] < 0.0).all()
-    assert np.isfinite(model.projection_).all()
-    assert (problem.fit(DDACL(tau=0.0, random_state=0)).objective_ > 0.0).all()
 
 
 def test_a_fit_whose_objective_is_below_zero_has_diverged() -> None:
@@ -301,64 +274,7 @@ def test_a_fit_whose_objective_is_below_zero_has_diverged() -> None:
     assert bounded.collapsed_ == ""
 
 
-DRAWN = np.random.default_rng(0).standard_normal((30, 20))
-
-
-@pytest.mark.parametrize(
-    ("X", "width"),
-    [(DRAWN[:6], 7), (DRAWN[[0, 1, 2, 0, 1, 2]], 7), (0 * DRAWN[:6], 7), (DRAWN, 20)],
-    ids=["random", "repeated", "zero", "tall"],
-)
-def test_reduced_rows_give_the_same_products(X: np.ndarray, width: int) -> None:
-    P = np.random.default_rng(1).standard_normal((20, 5))
-    reduced = ReducedDomain(X, P)
-    assert reduced.rows.shape[1] == width
-    np.testing.assert_allclose(reduced.rows @ reduced.projection, X @ P, atol=1e-12)
-    np.testing.assert_allclose(reduced.rows @ reduced.rows.T, X @ X.T, atol=1e-12)
-    np.testing.assert_allclose(reduced.expand(reduced.projection), P, atol=1e-12)
-    assert np.linalg.norm(reduced.projection) == pytest.approx(np.linalg.norm(P))
-
-
-def test_means_are_those_of_all_blocks_together() -> None:
-    rng = np.random.default_rng(0)
-    X, codes = rng.standard_normal((9, 3)), np.arange(9) % 2
-    found = stacked_means([(X[:4], codes[:4]), (X[4:], codes[4:])], 2)
-    expected = [X.mean(axis=0), X[::2].mean(axis=0), X[1::2].mean(axis=0)]
-    np.testing.assert_allclose(found, expected)
-
-
-def packed(arrays: list[np.ndarray]) -> np.ndarray:
-    """Return all numbers of arrays in one vector."""
-    return np.concatenate([array.ravel() for array in arrays])
-
-
-@pytest.mark.parametrize("weights", [800.0, -800.0])
-def test_an_overflowing_softmax_has_no_value(weights: float) -> None:
-    at = [np.array([[weights], [0.0]]), np.zeros(2), np.ones((1, 1))]
+def test_an_overflowing_softmax_has_no_value() -> None:
+    at = [np.array([[800.0], [0.0]]), np.zeros(2), np.ones((1, 1))]
     objective = AlignmentObjective([(np.ones((3, 1)), np.array([0, 1, 0]))], at, 0.1)
-    assert np.isnan(objective(packed(at))[0])
-
-
-def test_parameters_come_back_from_their_vector() -> None:
-    rng = np.random.default_rng(0)
-    shapes = ((3, 2), (3,), (5, 2), (4, 2))
-    at = [rng.standard_normal(shape) for shape in shapes]
-    for array, expected in zip(unpack(packed(at), at), at, strict=True):
-        np.testing.assert_array_equal(array, expected)
-
-
-def test_equal_means_are_not_attracted_and_one_class_is_not_separated() -> None:
-    rng = np.random.default_rng(0)
-    A, P = rng.standard_normal((2, 4)), rng.standard_normal((4, 3))
-    gradients = [np.zeros_like(P), np.zeros_like(P)]
-    objective = AlignmentObjective([], [], 1.0, (A, A), 2.0, 3.0)
-    assert objective.align((P, P), gradients) == 0.0
-    assert not np.any(gradients)
-
-
-def test_intercepts_are_not_regularised() -> None:
-    at = [np.zeros((2, 1)), np.ones(2), np.zeros((3, 1))]
-    X, codes = np.ones((4, 3)), np.array([0, 1, 0, 1])
-    value, gradient = AlignmentObjective([(X, codes)], at, 10.0)(packed(at))
-    assert value == pytest.approx(np.log(2.0))
-    np.testing.assert_allclose(gradient, 0.0, atol=1e-15)
+    assert np.isnan(objective(np.concatenate([part.ravel() for part in at]))[0])

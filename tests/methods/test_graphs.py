@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 import pytest
 from support.literal_formulas import literal_graph
 
 from cdspp.methods.shared import graphs
-from cdspp.methods.shared.graphs import heat_kernel_graph, laplacian
+from cdspp.methods.shared.graphs import heat_kernel_graph
 
 
 @pytest.mark.parametrize("block", [1, 7, 100])
@@ -36,25 +34,3 @@ def test_of_exact_duplicates_only_the_first_are_neighbours() -> None:
     np.testing.assert_array_equal(found, literal_graph(np.ones((6, 2)), 1))
     assert (found[2:, 2:] == 0).all()
     assert (found[0, 1:] == 1).all()
-
-
-@pytest.mark.parametrize("n", [1, 2, 6])
-def test_few_rows_are_all_neighbours(n: int) -> None:
-    X = np.arange(n, dtype=float)[:, None] ** 2
-    found = heat_kernel_graph(X).toarray()
-    np.testing.assert_array_equal(found > 0, ~np.eye(n, dtype=bool))
-
-
-def test_the_weight_of_two_points_is_known() -> None:
-    # The mean of 0, 3, 3 and 0 is half of the distance: exp(-9 / (2 * 2.25)).
-    found = heat_kernel_graph(np.array([[0.0], [3.0]])).toarray()
-    np.testing.assert_allclose(found, [[0, math.exp(-2)], [math.exp(-2), 0]])
-
-
-def test_the_laplacian_sums_squared_differences_along_edges() -> None:
-    rng = np.random.default_rng(1)
-    W = heat_kernel_graph(rng.standard_normal((20, 3)))
-    f = rng.standard_normal(20)
-    expected = (W.toarray() * np.subtract.outer(f, f) ** 2).sum() / 2
-    assert f @ (laplacian(W) @ f) == pytest.approx(expected)
-    np.testing.assert_allclose(laplacian(W).sum(axis=1), 0.0, atol=1e-12)

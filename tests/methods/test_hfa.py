@@ -13,11 +13,7 @@ from cdspp import HFA
 from cdspp.core.linalg import row_normalise
 from cdspp.methods.hfa.hfa import (
     GaussianKernel,
-    Solution,
-    next_weights,
-    root_sums,
 )
-from cdspp.methods.hfa.shfa import symmetric_root
 
 
 def literal_weights(
@@ -94,97 +90,8 @@ def test_a_single_labelled_row_serves_as_source_too() -> None:
     assert model.n_columns_.tolist() == [0]
 
 
-def test_the_width_of_the_kernel_is_the_mean_of_all_squared_distances() -> None:
-    rows = row_normalise(np.random.default_rng(0).standard_normal((6, 3)))
-    kernel = GaussianKernel(rows)
-    expected = shared.scalar_kernel(rows, rows, rows)
-    np.testing.assert_allclose(kernel.gram, expected, rtol=1e-12)
-
-
 @pytest.mark.parametrize("n_features", [1, 7, 4096])
 def test_equal_rows_have_a_kernel_of_ones(n_features: int) -> None:
     row = np.random.default_rng(0).standard_normal(n_features)
     kernel = GaussianKernel(row_normalise(np.tile(row, (5, 1))))
     np.testing.assert_array_equal(kernel.gram, np.ones((5, 5)))
-
-
-@pytest.mark.parametrize("rank", [2, 6])
-def test_root_sums_are_those_of_the_root_and_of_its_pseudo_inverse(rank: int) -> None:
-    F = np.random.default_rng(3).standard_normal((6, rank))
-    values, vectors = np.linalg.eigh(F @ F.T)
-    roots = np.where(values > 1e-10, np.sqrt(np.abs(values)), 0.0)
-    inverse = np.divide(1.0, roots, out=np.zeros(6), where=roots > 0)
-    sums, inverse_sums = root_sums(F @ F.T)
-    expected = (vectors * roots) @ vectors.T
-    np.testing.assert_allclose(sums, expected.sum(axis=1), atol=1e-7)
-    np.testing.assert_allclose(symmetric_root(F @ F.T), expected, atol=1e-7)
-    if rank == 6:
-        expected = (vectors * inverse) @ vectors.T
-        np.testing.assert_allclose(inverse_sums, expected.sum(axis=1), rtol=1e-6)
-
-
-@pytest.mark.parametrize("p", [1.0, 1.5, 3.0])
-def test_next_weights_minimise_the_bound_that_the_method_derives_them_from(
-    p: float,
-) -> None:
-    rng = np.random.default_rng(0)
-    weights, strengths = np.full(5, 5 ** (-1.0 / p)), rng.uniform(0.1, 4.0, 5)
-    squares = weights**2 * strengths
-    found = next_weights(weights, strengths, p)
-    assert np.sum(found**p) == pytest.approx(1.0)
-    for _ in range(200):
-        other = np.abs(found + 0.1 * rng.standard_normal(5))
-        other /= np.sum(other**p) ** (1.0 / p)
-        assert np.sum(squares / other) >= np.sum(squares / found) - 1e-12
-
-
-def test_weights_without_any_strength_stay_as_they_are() -> None:
-    weights = np.full(3, 1.0 / 3.0)
-    np.testing.assert_array_equal(next_weights(weights, np.zeros(3), 1.0), weights)
-    found = next_weights(weights, np.array([0.0, 1.0, 4.0]), 1.0)
-    np.testing.assert_allclose(found, [0.0, 1.0 / 3.0, 2.0 / 3.0])
-
-
-class Countdown:
-    """A problem whose objective is read from a list, to watch the two loops."""
-
-    def __init__(self, objectives: list[float], n_extensions: int = 99) -> None:
-        self.objectives, self.n_extensions = objectives, n_extensions
-        self.n_columns = 1
-        self.starts: list[list[float]] = []
-
-    def solve(self, weights: np.ndarray) -> Solution:
-        self.starts.append(weights.tolist())
-        strengths = np.arange(1.0, self.n_columns + 1.0) ** 2
-        return Solution(weights, weights, strengths, self.objectives.pop(0), 0.0)
-
-    def extend(self, solution: Solution) -> bool:
-        if self.n_columns > self.n_extensions:
-            return False
-        self.n_columns += 1
-        return True
-
-
-def test_weights_restart_from_equal_ones_after_each_column() -> None:
-    problem = Countdown([9.0, 5.0, 5.0, 4.0, 3.0, 3.0, 2.99, 2.99])
-    solution = HFA(tol=0.01)._generate_columns(problem)
-    assert problem.objectives == []
-    assert problem.n_columns == 3
-    assert solution.objective == 2.99
-    starts = [w for w in problem.starts if np.allclose(w, 1.0 / len(w)) and len(w) > 1]
-    assert starts == [[0.5, 0.5], [1.0 / 3.0] * 3]
-
-
-@pytest.mark.parametrize(
-    ("max_iter", "n_extensions", "n_columns", "n_solved"),
-    [(1, 99, 1, 4), (3, 99, 3, 12), (50, 1, 2, 8)],
-)
-def test_the_loops_stop_at_their_limits_and_without_another_column(
-    max_iter: int, n_extensions: int, n_columns: int, n_solved: int
-) -> None:
-    falling = [float(10.0**-k) for k in range(40)]
-    problem = Countdown(list(falling), n_extensions)
-    model = HFA(max_iter=max_iter, max_inner_iter=4)
-    solution = model._generate_columns(problem)
-    assert (problem.n_columns, len(problem.starts)) == (n_columns, n_solved)
-    assert solution.objective == falling[n_solved - 1]

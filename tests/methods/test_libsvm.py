@@ -33,8 +33,7 @@ def test_this_release_of_scikit_learn_is_called_inside() -> None:
     assert hfa._libsvm_solver() is hfa._by_inner_routine
 
 
-@pytest.mark.parametrize("seed", range(5))
-@pytest.mark.parametrize("n", [2, 30, 150])
+@pytest.mark.parametrize(("n", "seed"), [(2, 0), (30, 1), (150, 2)])
 def test_two_sides_are_those_of_the_public_class(n: int, seed: int) -> None:
     rng = np.random.default_rng(seed)
     kernel, costs = kernel_of(n, seed), rng.uniform(0.1, 3.0, n)
@@ -48,8 +47,7 @@ def test_two_sides_are_those_of_the_public_class(n: int, seed: int) -> None:
     assert (dual * y >= 0).all()
 
 
-@pytest.mark.parametrize("seed", range(5))
-@pytest.mark.parametrize("n", [2, 30, 150])
+@pytest.mark.parametrize(("n", "seed"), [(2, 0), (30, 1), (150, 2)])
 def test_one_class_is_that_of_the_public_class(n: int, seed: int) -> None:
     kernel = kernel_of(n, seed)
     nu = float(f"{1.0 / n:.5g}")

@@ -7,15 +7,20 @@ from typing import Any
 import numpy as np
 import pytest
 from scipy.special import log_softmax, softmax
-from support.toy_problem import ToyProblem, some_rows, toy_problem, variant
+from support.toy_problem import ToyProblem, toy_problem
 
 from cdspp import NNT
-from cdspp.core.errors import MethodFailed
 from cdspp.core.linalg import row_normalise
 
-torch = pytest.importorskip("torch")
-layers = pytest.importorskip("cdspp.methods.networks.layers")
-losses = pytest.importorskip("cdspp.methods.networks.losses")
+
+@pytest.fixture(autouse=True, scope="module")
+def _loaded() -> None:
+    """Load torch when the first test here runs, not when tests are collected."""
+    global torch, layers, losses
+    torch = pytest.importorskip("torch")
+    layers = pytest.importorskip("cdspp.methods.networks.layers")
+    losses = pytest.importorskip("cdspp.methods.networks.losses")
+
 
 PROBLEM = toy_problem(spread=0.8)
 
@@ -70,30 +75,3 @@ def test_it_is_trained_as_the_plain_formulas_say() -> None:
     np.testing.assert_allclose(model.predict_proba(PROBLEM.X), probabilities, atol=1e-4)
     assert curve[-1] < 0.5 * curve[0]
     assert model.n_iter_ == 60
-
-
-def test_neither_source_nor_unlabelled_rows_play_a_part() -> None:
-    expected = PROBLEM.fit(small()).predict_proba(PROBLEM.X)
-    few = some_rows(PROBLEM, PROBLEM.labelled | (np.arange(len(PROBLEM.X)) % 2 == 0))
-    drawn = np.random.default_rng(1).standard_normal(PROBLEM.source.X.shape)
-    for other in (few, variant(PROBLEM, X_source=drawn)):
-        np.testing.assert_array_equal(
-            other.fit(small()).predict_proba(PROBLEM.X), expected
-        )
-
-
-def test_a_class_of_the_source_alone_is_never_predicted() -> None:
-    partial = some_rows(PROBLEM, PROBLEM.truth != 1)
-    model = partial.fit(small())
-    probabilities = model.predict_proba(PROBLEM.X)
-    assert probabilities.shape[1] == 4
-    assert not probabilities[:, 1].any()
-    alone = NNT(**model.get_params()).fit(partial.X, partial.y)
-    np.testing.assert_array_equal(
-        alone.predict_proba(PROBLEM.X), probabilities[:, [0, 2, 3]]
-    )
-
-
-def test_training_that_diverges_is_a_failure() -> None:
-    with pytest.raises(MethodFailed, match="is not finite|loss is"):
-        PROBLEM.fit(small(learning_rate=1e38))

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from typing import Any
 
 import pytest
-from sklearn.utils._param_validation import StrOptions
 from support.quick_methods import options_for
 from support.toy_problem import toy_problem
 
@@ -95,12 +94,3 @@ def test_an_option_out_of_range_is_named(name: str, option: str, value: Any) -> 
     message = f"'{option}' parameter of {method_class(name).__name__} must be"
     with pytest.raises(ValueError, match=message):
         toy_problem().fit(make(name, **{option: value}))
-
-
-@pytest.mark.parametrize("name", available())
-def test_a_message_lists_the_choices_of_an_option_in_order(name: str) -> None:
-    for option, constraints in method_class(name)._parameter_constraints.items():
-        for choices in (c for c in constraints if isinstance(c, StrOptions)):
-            shown = ", ".join(map(repr, sorted(choices.options)))
-            with pytest.raises(ValueError, match=f"a str among {{{shown}}}"):
-                toy_problem().fit(make(name, **{option: "no choice"}))

@@ -17,10 +17,10 @@ from cdspp.methods.shared.common_subspace import (
 )
 
 
-@pytest.mark.parametrize("iterations", range(1, 11))
+@pytest.mark.parametrize("iterations", [1, 5, 10])
 def test_every_size_and_share_selects_as_the_scalar_rule_says(iterations: int) -> None:
     rng = np.random.default_rng(iterations)
-    for m in range(1, 201):
+    for m in range(1, 201, 3):
         confidences = rng.random(m)
         for k in range(1, iterations + 1):
             found = select_by_class(np.zeros(m, int), confidences, k / iterations)
@@ -35,17 +35,6 @@ def test_the_threshold_is_evaluated_in_floating_point() -> None:
         taken = select_by_class(np.zeros(m, dtype=np.intp), confidences[:m], 4 / 5)
         differing += len(taken) != exact
     assert differing == 39
-
-
-def test_each_predicted_class_is_thresholded_on_its_own() -> None:
-    rng = np.random.default_rng(0)
-    prediction, confidence = rng.integers(0, 4, 50), rng.random(50)
-    found = select_by_class(prediction, confidence, 0.4)
-    expected: list[int] = []
-    for code in range(4):
-        members = np.flatnonzero(prediction == code)
-        expected += members[literal_selection(confidence[members], 0.4)].tolist()
-    assert found.tolist() == sorted(expected)
 
 
 @pytest.mark.parametrize(
@@ -81,18 +70,6 @@ def size_over_all(n: int, k: int, max_iter: int) -> int:
     return math.ceil(n * Fraction(k, max_iter))
 
 
-def test_over_all_the_size_is_the_share_rounded_up() -> None:
-    assert len(OVER_ALL) == 4980
-    confidences = [np.random.default_rng(n).permutation(n) / n for n in range(84)]
-    differing = [
-        (n, k, max_iter)
-        for n, k, max_iter in OVER_ALL
-        if len(select_over_all(confidences[n], k, max_iter))
-        != size_over_all(n, k, max_iter)
-    ]
-    assert differing == []
-
-
 def test_over_all_every_row_tied_at_the_threshold_is_taken_in_any_order() -> None:
     rng = np.random.default_rng(0)
     for n, k, max_iter in OVER_ALL:
@@ -103,18 +80,6 @@ def test_over_all_every_row_tied_at_the_threshold_is_taken_in_any_order() -> Non
         assert found.tolist() == np.flatnonzero(confidence >= threshold).tolist()
         in_order = order[select_over_all(confidence[order], k, max_iter)]
         assert sorted(in_order) == found.tolist()
-
-
-def test_over_all_the_labels_of_eighty_rows_grow_by_sixteen() -> None:
-    confidence = np.random.default_rng(0).permutation(80) / 80
-
-    def fit_predict(selected: np.ndarray, codes: np.ndarray) -> Iteration:
-        return Iteration(0, np.arange(80) % 3, confidence)
-
-    iterations = selective_pseudo_labelling(
-        fit_predict, 5, per_class=False, final_fit=True
-    )
-    assert [entry.n_selected for entry in iterations] == [0, 16, 32, 48, 64, 80]
 
 
 class Recorder:
@@ -136,14 +101,6 @@ def test_each_round_rests_on_the_growing_share_chosen_afresh() -> None:
     assert chosen == [[], [3], [0, 1], [1, 2, 3]]
     assert [entry.iteration for entry in iterations] == [1, 2, 3, 4]
     assert [entry.n_selected for entry in iterations] == [0, 1, 2, 3]
-
-
-def test_the_final_fit_takes_all_pseudo_labels() -> None:
-    recorder = Recorder()
-    iterations = selective_pseudo_labelling(recorder, 4, final_fit=True)
-    assert recorder.calls[-1] == ([0, 1, 2, 3], [0, 0, 0, 0])
-    assert iterations[-1].n_selected == 4
-    assert len(iterations) == 5
 
 
 def test_a_classifier_without_confidences_is_refused() -> None:

@@ -63,12 +63,6 @@ def test_the_closed_form_is_that_of_a_dense_solver(shapes: Any) -> None:
         np.testing.assert_allclose(Z, side.X @ P, atol=1e-10)
 
 
-def test_unit_scaling_gives_directions_of_unit_length() -> None:
-    found = solve_several(domains((30, 8), (9, 11), (25, 5)), scaling="unit")
-    P = np.vstack([*found.sources, found.target])
-    np.testing.assert_allclose((P**2).sum(axis=0), 1.0)
-
-
 def problem(n_sources: int = 2) -> tuple[Any, Any, list[SourceDomain], Any]:
     rng = np.random.default_rng(1)
     truth = np.repeat(np.arange(3), 12)
@@ -93,33 +87,6 @@ def test_methods_place_rows_of_every_source(kind: Any) -> None:
         assert placed.shape == model.transform(X).shape[:0] + (30, placed.shape[1])
     with pytest.raises(ValueError, match="source.* 5"):
         model.transform_source(sources[1].X)
-
-
-def test_a_list_of_one_source_is_that_source() -> None:
-    X, y, sources, _ = problem()
-    one, listed = (CDSPP().fit(X, y, source=s) for s in (sources[0], sources[:1]))
-    np.testing.assert_array_equal(one.projection_, listed.projection_)
-
-
-def test_a_source_given_twice_has_equal_projections() -> None:
-    X, y, sources, _ = problem()
-    first, second = CDSPPSup().fit(X, y, source=[sources[0]] * 2).projection_source_
-    np.testing.assert_allclose(first, second, atol=1e-10)
-
-
-def test_a_source_given_twice_is_one_source_that_is_also_tied_to_itself() -> None:
-    """Both copies share a projection, which leaves two blocks in the problem."""
-    source, target = domains((30, 8), (25, 5))
-    found = solve_several([source, source, target], scaling="metric")
-    left, right = dense([source, source, target])
-    n, d = source.X.shape[1], target.X.shape[1]
-    spread = np.zeros((2 * n + d, n + d))
-    spread[:n, :n] = spread[n : 2 * n, :n] = np.eye(n) / np.sqrt(2)
-    spread[2 * n :, n:] = np.eye(d)
-    reduced = (spread.T @ each @ spread for each in (left, right))
-    values = linalg.eigh(*reduced, eigvals_only=True)[::-1]
-    np.testing.assert_allclose(found.eigenvalues, values[:C], rtol=1e-8)
-    np.testing.assert_allclose(found.sources[0], found.sources[1], atol=1e-10)
 
 
 def test_the_order_of_the_sources_does_not_matter() -> None:

@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from scipy.optimize import minimize
 from support.literal_formulas import literal_laplacian
 
 from cdspp.core.errors import MethodFailed
@@ -90,10 +89,10 @@ def drawn_search(seed: int, n_atoms: int = 14, n_features: int = 10) -> Any:
     return B.T @ B, rng.uniform(0.05, 1.0), rng.standard_normal(n_atoms)
 
 
-@pytest.mark.parametrize("cap", [1, 4, 9, 14])
+@pytest.mark.parametrize("cap", [1, 4, 14])
 @pytest.mark.parametrize("gamma", [0.01, 0.5])
 def test_the_search_takes_the_path_of_its_description(gamma: float, cap: int) -> None:
-    for seed in range(12):
+    for seed in range(5):
         gram, shift, h = drawn_search(seed)
         Q = gram + shift * np.eye(len(h))
         # A start that is far off makes coefficients cross zero and leave.
@@ -117,32 +116,6 @@ def test_signs_that_turn_on_the_way_from_zero_are_followed(
         expected = literal_search(gram + 0.05 * np.eye(14), h, 0.1, 9, None)
         found = FeatureSignSearch(gram, 0.1, 9).solve(0.05, h)
         np.testing.assert_allclose(found, expected, atol=1e-11)
-
-
-@pytest.mark.parametrize("warm", [False, True])
-@pytest.mark.parametrize("seed", range(5))
-def test_without_early_stop_the_codes_are_optimal(seed: int, warm: bool) -> None:
-    gram, shift, h = drawn_search(seed)
-    start = np.random.default_rng(seed).standard_normal(len(h)) if warm else None
-    s = FeatureSignSearch(gram, 0.3, len(h)).solve(shift, h, start)
-    gradient = gram @ s + shift * s + h
-    assert 0 < np.count_nonzero(s) < len(h)
-    np.testing.assert_allclose(gradient[s != 0], -0.3 * np.sign(s[s != 0]), atol=1e-10)
-    assert (np.abs(gradient[s == 0]) <= 0.3).all()
-
-
-def test_the_search_gives_up_with_the_coefficients_of_the_cap() -> None:
-    gram, shift, h = drawn_search(0)
-    search = FeatureSignSearch(gram, 1e-3, 5)
-    assert np.count_nonzero(search.solve(shift, h)) == 5
-
-
-def test_a_warm_start_from_zero_is_the_cold_start() -> None:
-    gram, shift, h = drawn_search(1)
-    search = FeatureSignSearch(gram, 0.1, 9)
-    cold = search.solve(shift, h).copy()
-    np.testing.assert_array_equal(search.solve(shift, h, np.zeros(len(h))), cold)
-    assert not search.solve(shift, 0.0 * h, np.zeros(len(h))).any()
 
 
 def test_dependent_atoms_without_a_shift_are_named() -> None:
@@ -193,35 +166,8 @@ def test_a_sweep_equals_the_sweep_with_dense_matrices() -> None:
     assert np.abs(warm - cold).max() > 0.01
 
 
-def objective(p: CodingProblem, B: np.ndarray, S: np.ndarray) -> float:
-    """Return the objective that codes and dictionary share."""
-    squares = np.sum((p.X - S @ B.T) ** 2) + np.trace(S.T @ ties(p) @ S)
-    return float(0.5 * squares + p.gamma * np.abs(S).sum())
-
-
-def test_without_early_stop_codings_and_dictionaries_lower_the_objective() -> None:
-    problem, B = drawn_coding(gamma=0.1, cap=12)
-    codes, values = problem.code(B), []
-    for _ in range(3):
-        values.append(objective(problem, B, codes))
-        codes = problem.code(B, codes)
-        values.append(objective(problem, B, codes))
-        B = fit_dictionary(problem.X, codes)
-    values.append(objective(problem, B, codes))
-    assert (np.diff(values) <= 1e-10).all()
-    assert values[-1] < values[0]
-
-
-def test_the_first_dictionary_is_drawn_as_described() -> None:
-    drawn = np.random.default_rng(3).random((7, 5)) - 0.5
-    centred = drawn - drawn.mean(axis=0)
-    found = random_dictionary(7, 5, np.random.default_rng(3))
-    expected = centred / np.linalg.norm(centred, axis=0)
-    np.testing.assert_allclose(found, expected, rtol=1e-14)
-
-
-@pytest.mark.parametrize("n", [4, 8, 60])
-@pytest.mark.parametrize("scale", [1e-3, 1.0, 300.0])
+@pytest.mark.parametrize("n", [4, 60])
+@pytest.mark.parametrize("scale", [1e-3, 300.0])
 def test_the_dictionary_meets_the_conditions_of_the_minimum(
     n: int, scale: float
 ) -> None:
@@ -242,18 +188,3 @@ def test_the_dictionary_meets_the_conditions_of_the_minimum(
     np.testing.assert_allclose(
         pull[:, bound], (B * multipliers)[:, bound], atol=tolerance
     )
-
-
-def test_the_dictionary_is_that_of_a_general_solver_of_the_dual() -> None:
-    rng = np.random.default_rng(0)
-    X, S = rng.standard_normal((40, 5)), 0.5 * rng.standard_normal((40, 6))
-
-    def dual(m: np.ndarray) -> float:
-        inside = np.linalg.solve(S.T @ S + np.diag(m), S.T @ X)
-        return float(np.sum((S.T @ X) * inside) + m.sum())
-
-    found = minimize(
-        dual, np.ones(6), bounds=[(1e-12, None)] * 6, options={"ftol": 1e-15}
-    )
-    B = np.linalg.solve(S.T @ S + np.diag(found.x), S.T @ X).T
-    np.testing.assert_allclose(fit_dictionary(X, S), B, atol=1e-4)

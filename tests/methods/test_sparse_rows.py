@@ -28,8 +28,10 @@ def rows(d: int, seed: int, n: int = 300) -> csr_array:
     return csr_array(X.multiply(np.where(own, 1.0, 0.2)))
 
 
-@pytest.mark.parametrize("sparse_domains", [{"X"}, {"source.X"}, {"X", "source.X"}])
-@pytest.mark.parametrize("shape", [(40, 30), (700, 40), (600, 500)])
+@pytest.mark.parametrize(
+    ("shape", "sparse_domains"),
+    [((40, 30), {"source.X"}), ((700, 40), {"X"}), ((600, 500), {"X", "source.X"})],
+)
 @pytest.mark.parametrize("method", METHODS)
 def test_sparse_rows_give_what_dense_rows_give(
     method: str, shape: tuple[int, int], sparse_domains: set[str]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import math
 from pathlib import Path
 from typing import Any
 
@@ -11,14 +10,20 @@ import numpy as np
 import pytest
 from scipy.special import log_softmax, softmax
 from support.known_answers.known_problems import authors_problem, digits_problem
-from support.literal_formulas import affine, codes, leaky, slopes, tiny_problem
-from support.toy_problem import WIDE, ToyProblem, toy_problem
+from support.literal_formulas import affine, codes, leaky, tiny_problem
+from support.toy_problem import ToyProblem, toy_problem
 
 from cdspp import SSAN
 
-torch = pytest.importorskip("torch")
-layers = pytest.importorskip("cdspp.methods.networks.layers")
-losses = pytest.importorskip("cdspp.methods.networks.losses")
+
+@pytest.fixture(autouse=True, scope="module")
+def _loaded() -> None:
+    """Load torch when the first test here runs, not when tests are collected."""
+    global torch, layers, losses
+    torch = pytest.importorskip("torch")
+    layers = pytest.importorskip("cdspp.methods.networks.layers")
+    losses = pytest.importorskip("cdspp.methods.networks.losses")
+
 
 # The authors' loss functions, float64, seed 2020: (epoch, loss before its step).
 DIGITS_LOSSES = {
@@ -67,11 +72,6 @@ def tiny_network(scale: float = 0.5) -> tuple[Any, Any]:
     return network, layers.Batch(TINY, setup)
 
 
-def parameters(network: Any) -> list[Any]:
-    """Return all weights and biases."""
-    return [values for layer in network.layers for values in layer.parameters]
-
-
 def plain_losses(network: Any) -> tuple[float, float, int]:
     """Return the loss without the discriminator's, that, and the rows agreed on."""
     Zs, Zl, Zu = codes(network, TINY)
@@ -108,39 +108,6 @@ def test_the_loss_is_that_of_the_plain_formulas() -> None:
     assert found == pytest.approx(rest + domain, rel=1e-12)
 
 
-def test_the_domain_gradient_reaches_the_encoders_reversed() -> None:
-    network, batch = tiny_network()
-    network.loss(batch, 0.6, SSAN(**WEIGHTS)).backward()
-    discriminator = {id(network.discriminator.weight), id(network.discriminator.bias)}
-    for parameter in parameters(network):
-        rest, domain, _ = slopes(parameter, 0, lambda: plain_losses(network))
-        factor = 1.0 if id(parameter) in discriminator else -0.6
-        slope = rest + factor * domain
-        assert parameter.grad.view(-1)[0].item() == pytest.approx(slope, abs=1e-7)
-
-
-def test_the_steps_are_those_of_nesterovs_momentum(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    network, _ = tiny_network()
-    reference, batch = tiny_network()
-    model = SSAN(max_iter=6, weight_decay=0.05, **WEIGHTS)
-    kind = losses.AlignmentNetwork
-    monkeypatch.setattr(kind, "draw", lambda *given: network)
-    found = fit_exactly(0, TINY, model).losses
-    weights = parameters(reference)
-    velocities = [torch.zeros_like(w) for w in weights]
-    for epoch, loss in enumerate(found):
-        reversal = 2 / (1 + math.exp(-10 * epoch / 6)) - 1
-        value = reference.loss(batch, reversal, model)
-        assert loss == pytest.approx(value.item(), rel=1e-9)
-        gradients = torch.autograd.grad(value, weights)
-        for w, v, g in zip(weights, velocities, gradients, strict=True):
-            g = g + 0.05 * w.data
-            v.mul_(0.9).add_(g)
-            w.data -= 0.1 * (g + 0.9 * v)
-
-
 def early_losses(
     problem: ToyProblem, max_iter: int, steps: int, monkeypatch: pytest.MonkeyPatch
 ) -> list[float]:
@@ -170,12 +137,12 @@ def test_the_authors_early_losses_are_met_on_real_features(
         assert found[epoch] == pytest.approx(loss, abs=3e-8)
 
 
-@pytest.mark.parametrize("widths", [WIDE, {"d_source": 60}, {"d_target": 90}])
+@pytest.mark.parametrize("widths", [{"d_source": 60}, {"d_target": 90}])
 def test_training_on_products_of_rows_changes_nothing(
     widths: dict[str, int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     problem = toy_problem(**widths).prepared()
-    model = SSAN(n_components=8, max_iter=80, weight_decay=0.01)
+    model = SSAN(n_components=8, max_iter=40, weight_decay=0.01)
     found = fit_exactly(3, problem, model)
     monkeypatch.setattr(losses, "rows_cost_less", lambda n, d: False)
     expected = fit_exactly(3, problem, model)

@@ -10,13 +10,11 @@ from typing import Any
 import numpy as np
 import pytest
 from scipy.optimize import minimize
-from sklearn.svm import SVC
 from support.known_answers.known_problems import digits_problem
-from support.toy_problem import toy_problem
 
 from cdspp import SVMT
 from cdspp.core.linalg import row_normalise
-from cdspp.methods.svm_t import fit_sigmoid, gnu_random, libsvm_folds
+from cdspp.methods.svm_t import fit_sigmoid, gnu_random
 
 # What LIBSVM 3.37 says of the digits case, with ``srand(1)`` before each training.
 LIBSVM = json.loads(
@@ -24,50 +22,11 @@ LIBSVM = json.loads(
 )
 
 
-def test_decision_is_one_machine_a_class_against_the_rest() -> None:
-    problem = toy_problem(spread=1.0)
-    X, y = problem.X[problem.labelled], problem.y[problem.labelled]
-    scores = [
-        SVC(kernel="linear").fit(X, y == c).decision_function(problem.X)
-        for c in range(4)
-    ]
-    found = problem.fit(SVMT(strategy="decision", l2=False)).predict(problem.X)
-    np.testing.assert_array_equal(found, np.argmax(scores, axis=0))
-
-
-def test_ovo_is_the_machine_of_libsvm() -> None:
-    problem = toy_problem(spread=1.0)
-    X, y = problem.X[problem.labelled], problem.y[problem.labelled]
-    machine = SVC(kernel="linear").fit(X, y)
-    found = problem.fit(SVMT(l2=False)).predict(problem.X)
-    np.testing.assert_array_equal(found, machine.predict(problem.X))
-
-
-def test_l2_scales_rows_to_unit_length_at_fit_and_at_predict() -> None:
-    problem = toy_problem(spread=1.0)
-    factors = np.random.default_rng(0).uniform(0.1, 10.0, (len(problem.X), 1))
-    model = SVMT()
-    expected = model.fit(problem.X, problem.y).transduction_
-    found = model.fit(problem.X * factors, problem.y).transduction_
-    np.testing.assert_array_equal(found, expected)
-    raw = SVMT(l2=False).fit(problem.X * factors, problem.y).transduction_
-    assert (raw != expected).any()
-
-
 def test_the_generator_is_that_of_the_gnu_c_library() -> None:
     first = [1804289383, 846930886, 1681692777, 1714636915, 1957747793]
     assert gnu_random(5) == first
     assert gnu_random(10_001)[-1] == LIBSVM["rand_10001"]
     assert gnu_random(3, 42) == LIBSVM["rand_of_42"]
-
-
-@pytest.mark.parametrize("n", [2, 4, 30, 31])
-def test_every_row_is_in_one_of_five_folds(n: int) -> None:
-    folds = libsvm_folds(n)
-    assert [len(fold) for fold in folds] == [
-        (k + 1) * n // 5 - k * n // 5 for k in range(5)
-    ]
-    assert sorted(np.concatenate(folds)) == list(range(n))
 
 
 @pytest.mark.parametrize("l2", [False, True])
@@ -98,7 +57,7 @@ def plain_loss(theta: Any, values: np.ndarray, positive: np.ndarray) -> float:
     return -float((targets * np.log(p) + (1 - targets) * np.log(1 - p)).sum())
 
 
-@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize("seed", range(3))
 def test_platt_scaling_finds_the_minimum_of_the_loss(seed: int) -> None:
     rng = np.random.default_rng(seed)
     positive = np.arange(30) < 4 + seed
@@ -109,21 +68,8 @@ def test_platt_scaling_finds_the_minimum_of_the_loss(seed: int) -> None:
     assert plain_loss(found, values, positive) <= best.fun + 1e-8
 
 
-@pytest.mark.parametrize("sign", [1.0, -1.0])
-def test_platt_scaling_keeps_an_inverted_slope(sign: float) -> None:
-    values = sign * np.array([1.0, 2.0, 1.5, -1.0, -0.5, -2.0])
-    slope, _ = fit_sigmoid(values, np.arange(6) < 3)
-    assert np.sign(slope) == -sign
-
-
 def test_platt_scaling_of_constant_values_gives_the_share_of_the_class() -> None:
     positive = np.arange(10) < 3
     slope, offset = fit_sigmoid(np.ones(10), positive)
     p = 1.0 / (1.0 + math.exp(slope + offset))
     assert p == pytest.approx((3 * 4 / 5 + 7 / 9) / 10, abs=1e-4)
-
-
-def test_platt_scaling_survives_huge_values() -> None:
-    positive = np.arange(8) < 4
-    values = np.where(positive, 1e8, -1e8)
-    assert np.isfinite(fit_sigmoid(values, positive)).all()

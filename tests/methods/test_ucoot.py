@@ -10,8 +10,6 @@ from cdspp import COOT, UCOOT, SourceDomain
 from cdspp.core.errors import MethodFailed
 from cdspp.core.linalg import row_normalise
 
-gromov = pytest.importorskip("ot.gromov")
-
 
 def scaled(X: np.ndarray) -> np.ndarray:
     return row_normalise(X) * np.sqrt(X.shape[1])
@@ -19,6 +17,7 @@ def scaled(X: np.ndarray) -> np.ndarray:
 
 def plan_of_pot(problem: ToyProblem, relaxation: float) -> np.ndarray:
     """Return the plan of the rows, labelled target rows first."""
+    gromov = pytest.importorskip("ot.gromov")
     known = problem.labelled
     X = np.vstack([problem.X[known], problem.X[~known]])
     wrong = np.zeros((len(problem.source.X), len(X)))
@@ -54,14 +53,14 @@ def test_a_row_has_the_shares_of_the_classes_in_the_plan_of_pot(
 
 def test_with_masses_that_cost_much_it_is_coot() -> None:
     problem = toy_problem(spread=0.8)
-    options = {"epsilon": 0.2, "max_iter": 300}
+    options = {"epsilon": 0.5, "max_iter": 100}
     expected = problem.fit(COOT(**options)).predict_proba(problem.X)
     near, far = (
         np.abs(
             problem.fit(UCOOT(**options, relaxation=rho)).predict_proba(problem.X)
             - expected
         ).max()
-        for rho in (1e3, 10.0)
+        for rho in (100.0, 10.0)
     )
     assert near < 5e-3 < far
 

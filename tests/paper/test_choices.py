@@ -55,9 +55,7 @@ def test_the_effect_is_the_accuracy_with_the_choice_minus_that_without(
     assert (effect["tasks"], effect["trials"]) == (2, 10)
 
 
-def test_exact_cells_are_counted_with_the_choice_and_without(
-    effect: pd.Series,
-) -> None:
+def test_exact_cells_are_counted_with_the_choice_and_without(effect: pd.Series) -> None:
     assert effect["cells"] == 2
     assert effect["exact"] == 2
     assert effect["exact_otherwise"] == 1

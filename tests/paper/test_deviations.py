@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -11,7 +10,6 @@ from typing import Any
 import pytest
 from support.report_data import make_plan
 from support.score_data import Cells, as_frame
-from support.study_files import load_own
 
 from cdspp.core.yaml_files import read_yaml
 from cdspp.methods import make, option_defaults
@@ -85,64 +83,6 @@ def test_every_method_of_the_paper_with_a_known_difference_is_in_the_list(
     assert methods == set(compared.split())
 
 
-def test_every_entry_is_named_and_told_in_sentences(
-    shipped: list[Mapping[str, Any]],
-) -> None:
-    for deviation in shipped:
-        assert re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", deviation["id"])
-        for text in (deviation["paper"], deviation["code"]):
-            assert text[0].isupper(), deviation["id"]
-            assert text.endswith("."), deviation["id"]
-
-
-def test_the_switches_that_a_study_may_name_are_there(
-    shipped: list[Mapping[str, Any]],
-) -> None:
-    data = build_deviation_table([], shipped).data
-    switches = {d.id: d.switch for d in data.itertuples() if d.switch}
-    assert switches["no-centring"] == "center: false"
-    assert switches["svm-platt"] == "strategy: platt"
-    assert {"plain-means", "select-over-all", "final-fit"} <= set(switches)
-
-
-def test_svm_on_unscaled_rows_is_a_deviation_and_a_choice_in_settings_of_their_own(
-    shipped: list[Mapping[str, Any]],
-) -> None:
-    variants = {
-        "deviations": [{"id": "svm-unscaled-rows"}],
-        "choices": [{"id": "unit-rows"}],
-    }
-    own = {"study": "rows", "preset": "embedded", "curves": [], "settings": []}
-    study = load_own({**own, "methods": [{"id": "svm-t"}], **variants})
-    for name in ("deviation-svm-unscaled-rows", "choice-unit-rows"):
-        assert study.settings[name].options == {"l2": False}
-        assert study.settings[name].methods == ("svm-t",)
-    [entry] = [entry for entry in shipped if entry["id"] == "svm-unscaled-rows"]
-    effect = {"benchmark": "a", "title": "A", "effect": -0.02, "low": -0.03}
-    effect |= {"high": -0.01, "losses": 3, "tasks": 1, "trials": 3}
-    [line] = build_deviation_table([{entry["id"]: effect}], [entry]).lines
-    assert line.cells[1].note == "l2: false. Followed: neither."
-    assert line.cells[5].text == "−2.0"
-
-
-@pytest.mark.parametrize(
-    ("name", "required", "optional"),
-    [
-        ("deviations", "id method topic paper code default options", "unchecked"),
-        ("choices", "id methods topic printed otherwise", "options without"),
-    ],
-)
-def test_the_shipped_lists_have_each_entry_once_with_its_keys(
-    name: str, required: str, optional: str, repository: Path
-) -> None:
-    entries = read_yaml(repository / "resources" / "paper" / f"{name}.yaml")
-    assert len({entry["id"] for entry in entries}) == len(entries)
-    for entry in entries:
-        keys = set(required.split())
-        assert keys <= entry.keys() <= keys | set(optional.split()), entry["id"]
-        assert entry.get("default", "code") in ("code", "paper", "neither")
-
-
 def test_an_effect_is_setting_minus_main_run_on_equal_trials_and_tasks() -> None:
     main = {"a_b": [0.80, 0.82, 0.84, 0.10], "b_c": [0.60, 0.62, 0.64, 0.10]}
     changed = {"a_b": [0.82, 0.84, 0.86, 0.99], "b_c": [0.60, 0.64, 0.68, 0.99]}
@@ -155,15 +95,6 @@ def test_an_effect_is_setting_minus_main_run_on_equal_trials_and_tasks() -> None
     ends = (0.02 - half, 0.02 + half)
     assert (effect["low"], effect["high"]) == pytest.approx(ends, abs=1e-8)
     assert (effect["trials"], effect["losses"], effect["tasks"]) == (3, 0, 2)
-
-
-def test_a_trial_that_lacks_a_task_is_left_out() -> None:
-    main = {"a_b": [0.80, 0.80], "b_c": [0.60, 0.60]}
-    scores = as_frame({MAIN: main, CHANGED: {"a_b": [0.90, 0.90], "b_c": [0.60]}})
-    effect = measure_effects(scores, plan_of("a_b", "b_c", trials=2))["no-centring"]
-    assert effect["trials"] == 1
-    assert effect["effect"] == pytest.approx(0.05)
-    assert math.isnan(effect["low"])
 
 
 def test_a_setting_that_has_no_scores_yet_has_no_effect() -> None:
@@ -203,42 +134,6 @@ def test_an_interval_that_touches_zero_includes_it(
     effect |= {"losses": 0, "tasks": 1, "trials": 3}
     table = build_deviation_table([{"no-centring": effect}], [NO_CENTRING])
     assert table.lines[0].cells[5].bold is sure
-
-
-def test_an_effect_whose_interval_holds_zero_is_not_bold() -> None:
-    scores = {MAIN: {"a_b": [0.80, 0.82, 0.84]}, CHANGED: {"a_b": [0.81, 0.82, 0.83]}}
-    assert not table_of(scores).lines[0].cells[5].bold
-
-
-def test_what_was_not_measured_is_told_with_dashes() -> None:
-    table = table_of({MAIN: {"a_b": [0.8]}})
-    line = table.lines[-1]
-    texts = [cell.text for cell in line.cells]
-    assert texts == ["DAMA+", "Ridge", "There is none.", "There is one.", "–", "–"]
-    assert line.cells[1].note == "Followed: code."
-    assert line.cells[2].note == "full text not read"
-    assert line.block == "Not measured in this study"
-
-
-def test_two_benchmarks_have_a_line_each_and_the_text_stands_once() -> None:
-    scores = {MAIN: {"a_b": [0.8, 0.8]}, CHANGED: {"a_b": [0.9, 0.9]}}
-    table = table_of(scores, scores)
-    first, second, _ = table.lines
-    assert {cell.text for cell in second.cells[:4]} == {""}
-    assert [first.cells[4].text, second.cells[4].text] == ["A", "B"]
-    assert list(table.data["title"]) == ["A", "B", ""]
-
-
-def test_the_data_have_an_entry_a_deviation_and_what_was_measured(
-    shipped: list[Mapping[str, Any]],
-) -> None:
-    scores = as_frame({MAIN: {"a_b": [0.8, 0.8]}, CHANGED: {"a_b": [0.9, 0.9]}})
-    effects = measure_effects(scores, plan_of("a_b"))
-    table = build_deviation_table([effects], shipped)
-    assert "accuracy with these options minus accuracy without them" in table.caption
-    assert list(table.data["id"]) == [deviation["id"] for deviation in shipped]
-    assert table.data["effect"].iloc[0] == pytest.approx(0.1)
-    assert table.data["effect"].iloc[1:].isna().all()
 
 
 def test_an_effect_over_two_trials_has_no_interval_and_is_not_bold() -> None:

@@ -42,24 +42,6 @@ def test_the_table_shows_what_was_compared_and_counts_the_rest(
     assert "Cells compared: 2 of 793; exact: 0, agrees: " in table.caption
 
 
-def test_what_was_not_run_has_one_line_that_says_why(printed: Printed) -> None:
-    table = build_printed_table(compare_printed(printed, []))
-    texts = [[cell.text for cell in line.cells] for line in table.lines]
-    assert len(texts) == len(printed.benchmarks)
-    found = {text[0]: text[3] for text in texts}["Office-Caltech, SURF to DeCAF6"]
-    assert found.startswith("not run, 255 cells: inputs not available")
-    assert "None of the 793 printed cells could be compared" in table.caption
-
-
-def test_the_data_hold_every_printed_cell(printed: Printed) -> None:
-    summary = summary_of("nus-imagenet", {"cdspp": {"tags_images": [0.7]}})
-    table = build_printed_table(compare_printed(printed, [summary]))
-    assert len(table.data) == 793
-    ours = table.data[table.data["mean"].notna()]
-    columns = ["method", "mean", "trials"]
-    assert ours[columns].to_numpy().tolist() == [["CDSPP", 0.7, 1]]
-
-
 def test_a_method_that_knows_the_test_shares_says_so(printed: Printed) -> None:
     summary = summary_of("nus-imagenet", {"cdspp": {"tags_images": [0.7]}})
     told = {"display_name": "CDSPP (knows test shares)", "kind": "informed"}

@@ -157,22 +157,14 @@ def entry(config: Any, section: str, name: str) -> Any:
 CHANGES: dict[str, Callable[[Any, Any], Any]] = {
     "trials": lambda p, s: s.update(trials=9),
     "labels": lambda p, s: entry(s, "benchmarks", "mrc")["labels"].update(target=5),
-    "a task": lambda p, s: entry(s, "benchmarks", "mrc")["tasks"].reverse(),
     "width": lambda p, s: entry(s, "views", "words-pca")["options"][
         "n_components"
     ].update(sp=800),
     "alpha": lambda p, s: entry(s, "methods", "cdspp")["options"].update(alpha=1),
-    "a value": lambda p, s: entry(s, "curves", "rounds")["values"].remove(21),
     "a curve": lambda p, s: s["curves"].remove(entry(s, "curves", "labels-of-tags")),
-    "tasks of a curve": lambda p, s: entry(s, "curves", "alpha").update(tasks=3),
     "benchmarks": lambda p, s: entry(s, "methods", "hfa").update(benchmarks=["mrc"]),
     "trials of a curve": lambda p, s: p["curves"]["scope"]["mrc"].update(trials=3),
-    "a dimension": lambda p, s: p["curves"]["values"]["n_components"]["mrc"].append(
-        1024
-    ),
-    "unlabelled": lambda p, s: p["benchmarks"]["mrc"].update(unlabelled=400),
     "seconds": lambda p, s: p["times"].update(trials=5),
-    "columns": lambda p, s: p["benchmarks"]["mrc"]["tasks"].pop("EN->SP"),
     "a reason": lambda p, s: p["differences"].pop(),
 }
 

@@ -16,12 +16,10 @@ ONE = {"trials": 1, "tasks": DIGIT_TASKS[:1]}
 # Kinds of studies, from rich to poor: options of the first benchmark's plan.
 KINDS: dict[str, dict[str, Any]] = {
     "rich": {},
-    "failed": {**THREE, "trials": 3},
-    "five tasks": {**THREE, "trials": 2, "tasks": (*DIGIT_TASKS, "tilted_photo")},
+    "failed": {**THREE, "trials": 3, "tasks": (*DIGIT_TASKS, "tilted_photo")},
     "collapsed": {**THREE, "trials": 5},
     "without states": FEW,
     "without the reference": {"methods": ("svm-t", "dama"), "trials": 5},
-    "reference alone": {"methods": ("cdspp",), **FEW},
     "baseline alone": {"methods": ("svm-t",), **FEW},
     "without methods": {"methods": (), **FEW},
     "one trial": ONE,

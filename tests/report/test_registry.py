@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from inspect import signature
 from pathlib import Path
 
@@ -39,21 +38,6 @@ def test_figures_are_those_for_which_the_plan_has_what_they_need() -> None:
     assert "labels" not in of_digits("figure", curve_plan(alpha))
 
 
-def test_there_is_a_table_a_curve_and_one_for_all_benchmarks_only_once() -> None:
-    alpha = curve_entry("alpha", parameter="alpha", methods=["cdspp"])
-    plans = [curve_plan(curve_entry(), alpha), make_plan(benchmark="docs")]
-    names = names_of_kind("table", plans)
-    assert len(names) == len(set(names))
-    curves = [name for name in names if name.startswith("curve-")]
-    assert curves == ["curve-labels_digits", "curve-alpha_digits"]
-    assert [n for n in names if "accuracy_" in n and n[0] == "a"] == [
-        "accuracy_digits",
-        "accuracy_docs",
-    ]
-    assert names.count("overview") == names.count("source-help") == 1
-    assert {"source-help_digits", "source-help_docs"} <= set(names)
-
-
 def test_what_is_printed_is_shown_by_studies_that_have_it_alone() -> None:
     assert "printed" not in names_of_kind("table", [make_plan()])
     plan = make_plan(paper={"printed": "mrc", "choices": [{"id": "unit-rows"}]})
@@ -74,11 +58,6 @@ def test_a_study_need_not_speak_of_the_paper() -> None:
     stated = [{"id": "best", "check": "best", "options": {"method": "cdspp"}}]
     own = [make_plan(paper={"paper": False, "claims": stated})]
     assert set(names_of_kind("table", own)) - names == {"claims-overview", "claims"}
-
-
-def test_every_fold_says_what_to_see() -> None:
-    folds = {item.fold for part in page_parts() for item in part.items if item.fold}
-    assert all(fold.sentence.endswith(".") for fold in folds)
 
 
 def test_the_function_of_every_item_takes_the_inputs_that_it_names() -> None:
@@ -107,37 +86,6 @@ def test_one_job_makes_the_items_of_a_function_by_benchmark() -> None:
 def test_the_tables_of_data_need_no_more_than_data() -> None:
     found = [job.name for job in item_jobs([make_plan()]) if job.of_data]
     assert found == ["contents_digits"]
-
-
-def test_captions_are_those_of_the_page_or_what_opens_a_part_of_it() -> None:
-    captions = {
-        (job.kind, name): text
-        for job in item_jobs([make_plan()])
-        for name, text in job.captions.items()
-    }
-    assert captions["table", "contents_digits"].startswith("Contents of the data. ")
-    assert captions["table", "source-help"].startswith("Did the source help each")
-    confusion = captions["figure", "confusion_digits"]
-    assert "Confusion matrix of CDSPP on print → sketch, after" in confusion
-    assert "multiple of that of CDSPP." in captions["timing", "times"]
-    assert not any("{" in text for text in captions.values())
-
-
-def test_every_caption_of_a_figure_has_trials_and_labels() -> None:
-    labels = {"source": 20, "target": 3}
-    alpha = curve_entry("alpha", parameter="alpha", methods=["cdspp"], trials=5)
-    plan = replace(curve_plan(curve_entry(), alpha, trials=10), labels=labels)
-    figures = {
-        name: text
-        for job in item_jobs([plan])
-        if job.kind == "figure"
-        for name, text in job.captions.items()
-    }
-    assert len(figures) == 9
-    said = "Digits: 10 trials, 20 source and 3 target labels per class."
-    assert [name for name, text in figures.items() if said not in text] == []
-    curves = {name for name, text in figures.items() if "over 3 to 5 trials" in text}
-    assert curves == {"labels_digits", "sensitivity_digits"}
 
 
 def test_the_documentation_states_the_rule_of_the_page(repository: Path) -> None:

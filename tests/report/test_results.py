@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+from support.result_files import write_fit_record
 from support.written_study import WrittenStudy
 
 import cdspp
 from cdspp.analysis.source_help import compare_with_rivals
 from cdspp.analysis.summary import read_scores
 from cdspp.core.errors import DataError
-from cdspp.core.files import write_record
 from cdspp.stages.score import SampleScores
 from cdspp.study.stale import digests_of_files, write_digests
 
@@ -95,7 +95,7 @@ def test_what_an_edit_of_the_study_left_is_no_result(
         file = record.parents[1] / method / f"{block}.parquet"
         file.parent.mkdir(exist_ok=True)
         shutil.copy(record.with_suffix(".parquet"), file)
-        write_record(file, content["made_of"], content["inputs"], content["extra"])
+        write_fit_record(file, content["inputs"], content["extra"])
     found = cdspp.load_results(root)
     pd.testing.assert_frame_equal(found.scores, known.scores)
     key = ["benchmark", "setting", "task", "method", "trial"]

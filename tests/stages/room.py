@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from cdspp.core.records import Specification
 from cdspp.stages.fit import Fit, JobInputs, fit_block
 from cdspp.stages.formats import (
     LABEL_COLUMNS,
@@ -36,7 +37,7 @@ STATES = {
     "swapped-classes": {"name": "swapped-classes"},
     "class-noise": {"name": "class-noise", "spread": 2.0},
 }
-OWN = ("method", "code", "options", "overlap")  # of a fit; else of all fits of a job
+OF_JOB = ("benchmark", "task", "files", "gpus")  # else of each fit
 
 
 class Room:
@@ -59,7 +60,7 @@ class Room:
                 )
 
     def features(self, domain: str) -> Path:
-        return self.folder / f"{domain}.npz"
+        return self.folder / f"{domain}.alexnet-pca-1f.npz"
 
     def write_features(self, domain: str, seed: int) -> NDArray[np.str_]:
         width = WIDTHS[domain]
@@ -102,12 +103,13 @@ class Room:
         **changes: Any,
     ) -> None:
         """Make the fits of one job, which differ in the state of the source."""
-        shared = {**METHOD, "benchmark": "toy", "task": task}
-        shared |= {"seed": 0, "code": "1", "files": self.files(task), **changes}
-        own = {name: shared.pop(name) for name in OWN}
+        own = {**METHOD, "seed": 0, "benchmark": "toy", "task": task}
+        own |= {"files": self.files(task), **changes}
+        shared = {name: own.pop(name) for name in OF_JOB if name in own}
+        code = own.pop("code", "1")
         outputs = [self.output(name, task, own["method"]) for name in states]
         fits = [
-            Fit(predictions=path, source=state, **own)
+            Fit.specified(path, Specification({}, {**own, "source": state}, code=code))
             for path, state in zip(outputs, states.values(), strict=True)
         ]
         fit_block(JobInputs(**shared), fits)

@@ -5,23 +5,23 @@ from __future__ import annotations
 import logging
 import warnings
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from unittest.mock import Mock
 
 import numpy as np
 import pytest
+from stages.room import Room
 from support.result_files import write_fit
 
 from cdspp import CDSPP
 from cdspp.core.errors import MethodFailed
-from cdspp.stages.fit import Fit, JobInputs, fit_block
 from cdspp.stages.formats import (
     FIT_COLUMNS,
     LABEL_COLUMNS,
     SCORE_COLUMNS,
-    SPLIT_COLUMNS,
-    Features,
+    read_features,
     read_fit,
     read_rows,
     write_features,
@@ -29,62 +29,40 @@ from cdspp.stages.formats import (
 )
 from cdspp.stages.score import write_scores
 
-CODES = np.repeat([0, 1], 20)
 IDS = [f"right{i:02d}" for i in range(40)]
 OK = {"status": "ok", "reason": "", "seconds": 1.0}
 
 
-def results_of(folder: Path, offset: float) -> list[dict[str, Any]]:
+def results_of(room: Room, offset: float) -> list[dict[str, Any]]:
     """Fit CDSPP on two trials, `offset` added to all target features."""
-    rng = np.random.default_rng(0)
-    for domain, width, shift in (("left", 6, 0.0), ("right", 5, offset)):
-        X = 3 * np.eye(2, width)[CODES] + rng.standard_normal((40, width)) + shift
-        ids = np.array([f"{domain}{i:02d}" for i in range(40)])
-        write_features(folder / f"{domain}.npz", Features(X, ids, {}))
-        given = (np.arange(40) % 20 < 3) | (domain == "left")
-        role = np.where(given, "labelled", "unlabelled")
-        label = np.where(given, np.array(["a", "b"], dtype=object)[CODES], None)
-        split = {"id": ids, "row": np.arange(40), "role": role, "label": label}
-        rows = {name: np.tile(values, 2) for name, values in split.items()}
-        rows["trial"] = np.repeat([1, 2], 40)
-        write_rows(folder / f"{domain}.parquet", SPLIT_COLUMNS, rows)
-    made = folder / "fits/toy/main/left_right/cdspp/1-2.parquet"
-    fit = Fit("cdspp", "", made, options={}, source={}, overlap="keep")
-    files = {
-        f"{role}_{what}": folder / f"{domain}.{ending}"
-        for role, domain in (("source", "left"), ("target", "right"))
-        for what, ending in (("features", "npz"), ("split", "parquet"))
-    }
-    fit_block(JobInputs(files, "toy", "left_right", 0, 1), [fit])
-    return [dict(trial) for trial in read_fit(made).record.trials]
+    known = read_features(room.features("right"))
+    write_features(room.features("right"), replace(known, X=known.X + offset))
+    return [dict(trial) for trial in read_fit(room.fit()).record.trials]
 
 
 def test_a_record_tells_a_collapse_in_place_of_the_warning(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
+    room: Room, caplog: pytest.LogCaptureFixture
 ) -> None:
     with warnings.catch_warnings(), caplog.at_level(logging.WARNING):
         warnings.simplefilter("error")
-        results = results_of(tmp_path, offset=100.0)
-    assert {result["collapsed"] for result in results} <= {
-        "one class",
-        "parallel rows",
-    }
+        results = results_of(room, offset=100.0)
+    assert {result["collapsed"] for result in results} <= {"one class", "parallel rows"}
     assert [text.split(":")[0] for text in caplog.messages] == [
         "trial 1 has collapsed",
         "trial 2 has collapsed",
     ]
 
 
-def test_a_record_of_other_fits_tells_none(tmp_path: Path) -> None:
-    results = results_of(tmp_path, offset=0.0)
+def test_a_record_of_other_fits_tells_none(room: Room) -> None:
+    results = results_of(room, offset=0.0)
     assert [result["collapsed"] for result in results] == ["", ""]
 
 
 def test_a_fit_that_failed_has_not_collapsed(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    room: Room, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(CDSPP, "fit", Mock(side_effect=MethodFailed("no rows")))
-    results = results_of(tmp_path, offset=100.0)
+    results = results_of(room, offset=100.0)
     told = [(result["status"], result["collapsed"]) for result in results]
     assert told == [("failed", "")] * 2
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import re
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +17,7 @@ from cdspp.methods import make_seeded
 from cdspp.stages import features
 from cdspp.stages import fit as stage
 
-torch = pytest.importorskip("torch")
+pytestmark = pytest.mark.skipif(find_spec("torch") is None, reason="needs torch")
 
 NETWORK: dict[str, Any] = {"method": "stn", "numeric_threads": 1}
 NETWORK |= {"options": {"n_components": 4, "max_iter": 2}}
@@ -27,8 +27,8 @@ GPU = "GPU 1"
 @pytest.fixture
 def a_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let torch say that there is a GPU, on which nothing can run."""
-    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
-    monkeypatch.setattr(torch.cuda, "get_device_name", lambda device=None: GPU)
+    monkeypatch.setattr("torch.cuda.is_available", lambda: True)
+    monkeypatch.setattr("torch.cuda.get_device_name", lambda device=None: GPU)
 
 
 @pytest.fixture
@@ -78,9 +78,8 @@ def test_a_named_device_stays_and_others_than_networks_run_on_the_processor(
 def test_a_job_whose_gpu_is_missing_says_so_and_fits_nothing(
     room: Room, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
-    message = f"gpus: .*requests 2.*torch {re.escape(torch.__version__)} .*gpus: 0"
-    with pytest.raises(ConfigError, match=message):
+    monkeypatch.setattr("torch.cuda.is_available", lambda: False)
+    with pytest.raises(ConfigError, match="gpus: .*requests 2.*torch .*gpus: 0"):
         room.fit(**NETWORK, gpus=2)
     assert not room.output("main", method="stn").exists()
     room.fit(gpus=2)  # no network
@@ -99,16 +98,6 @@ def test_a_fit_of_the_other_kind_of_device_is_made_again(room: Room) -> None:
     room.fit(**NETWORK)
     assert extra(fit)["device"] == "cpu"
     assert all(trial["seconds"] > 0 for trial in extra(fit)["trials"])
-
-
-def test_an_own_network_without_an_option_ran_where_torch_did(
-    room: Room, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(stage.method_class("cdspp"), "needs_torch", True)
-    assert extra(room.fit())["device"] == "cpu"
-    monkeypatch.setattr(torch.cuda, "is_initialized", lambda: True)
-    monkeypatch.setattr(torch.cuda, "get_device_name", lambda device=None: GPU)
-    assert extra(room.fit(code="2"))["device"] == GPU
 
 
 @pytest.mark.usefixtures("a_gpu")

@@ -6,23 +6,14 @@ from functools import partial
 from itertools import product
 from pathlib import Path
 from typing import Any
-from unittest.mock import Mock
 
 import numpy as np
 import pytest
 from PIL import Image
 from support.downloads import put
 
-from cdspp.core.discovery import defaults_of
 from cdspp.core.errors import DataError
 from cdspp.datasets import FolderDataset, read_index
-from cdspp.datasets.base import KINDS
-from cdspp.features import (
-    available_extractors,
-    extractor_class,
-    make_extractor,
-)
-from cdspp.features.base import WordExtractor
 from cdspp.stages.features import build_codebook, extract_view
 from cdspp.stages.formats import Features, read_features, write_features
 
@@ -187,12 +178,6 @@ def test_thread_counts_are_as_before_afterwards(images: Path, tmp_path: Path) ->
     assert (torch.get_num_threads(), cv2.getNumThreads()) == before
 
 
-def test_a_codebook_needs_a_known_domain(images: Path, tmp_path: Path) -> None:
-    options = WORDS | {"codebook_domain": "three"}
-    with pytest.raises(DataError, match="no domain 'three'; it has one, two"):
-        learn(tmp_path / "codebook.npz", images, "visual-words", **options)
-
-
 def test_values_that_are_not_finite_are_named_by_id(tmp_path: Path) -> None:
     X = np.ones((3, 2), dtype=np.float32)
     X[1, 0] = np.nan
@@ -202,25 +187,3 @@ def test_values_that_are_not_finite_are_named_by_id(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="in 1 of 3 rows: second"):
         extract(tmp_path / "out.npz", "pca", **given)
     assert not (tmp_path / "out.npz").exists()
-
-
-def test_features_that_are_not_finite_are_not_written(
-    texts: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    overflow = Mock(return_value=(np.full((6, 2), np.inf), None))
-    monkeypatch.setattr("cdspp.features.text.Text.extract_named", overflow)
-    with pytest.raises(DataError, match=r"view\.npz: NaN .*infinite values.* 6 of 6"):
-        extract(tmp_path / "view.npz", "text", index=texts)
-    assert not (tmp_path / "view.npz").exists()
-
-
-@pytest.mark.parametrize("name", available_extractors())
-def test_each_extractor_tells_about_itself(name: str) -> None:
-    found = extractor_class(name)
-    assert found.kind in {*KINDS, "view"}
-    assert found.__module__.startswith("cdspp.features.")
-    assert issubclass(found, WordExtractor) == (name == "visual-words")
-    needed = {"pca": {"energy": 0.5}, "published": {"name": "surf"}}
-    made = make_extractor(name, **needed.get(name, {}))
-    assert set(made.recorded_options()) == set(defaults_of(found))
-    assert set(made.versions()) >= {"numpy"}

@@ -10,13 +10,14 @@ from unittest.mock import Mock
 import numpy as np
 import pandas as pd
 import pytest
-from stages.room import N_PER_CLASS, STATES, Room, fitted, written
+from stages.room import METHOD, N_PER_CLASS, STATES, Room, fitted, written
 
 from cdspp import CDSPP
 from cdspp.core.errors import DataError, MethodFailed
 from cdspp.core.files import read_json
 from cdspp.core.names import fit_key
 from cdspp.core.provenance import file_digest, ids_digest
+from cdspp.core.records import Specification
 from cdspp.methods.shared import graphs
 from cdspp.stages.fit import Fit, JobInputs, fit_block
 from cdspp.stages.formats import (
@@ -28,23 +29,9 @@ from cdspp.stages.formats import (
     write_features,
 )
 from cdspp.stages.subspace import fixed_view
-from cdspp.stages.trials import read_trials
 
 
-def test_predictions_cover_each_test_sample_once_a_round(room: Room) -> None:
-    rows = read_rows(room.fit(), FIT_COLUMNS)
-    n_test = 3 * (N_PER_CLASS - 3)
-    assert len(rows["id"]) == 2 * 5 * n_test
-    keys = set(zip(rows["trial"], rows["iteration"], rows["id"], strict=True))
-    assert len(keys) == len(rows["id"])
-    assert np.all((rows["confidence"] > 0) & (rows["confidence"] <= 1))
-
-
-def test_what_was_learned_is_right_about_samples_not_seen(room: Room) -> None:
-    assert room.score(room.fit())["accuracy"][-1] > 0.8
-
-
-@pytest.mark.parametrize("name", ["NA", "none", "B"])
+@pytest.mark.parametrize("name", ["NA", "B"])
 def test_a_class_of_any_name_is_fitted_and_scored(name: str, tmp_path: Path) -> None:
     room = Room(tmp_path, names=(name, "b", "c"))
     fit = room.fit()
@@ -71,16 +58,6 @@ def test_scores_agree_with_a_count_by_hand_and_small_classes_weigh_as_large_ones
     assert not np.allclose(accuracy, per_class)
 
 
-def test_samples_on_both_sides_are_tested_only_where_they_are_kept(room: Room) -> None:
-    files = room.files("right_right")
-    for trial in read_trials(files):
-        assert not set(trial.source_ids) & set(trial.test_ids)
-        assert len(trial.X) == len(trial.test_ids) + len(trial.labelled_ids)
-    for trial in read_trials(files, overlap="keep"):
-        assert len(trial.test_ids) == 3 * (N_PER_CLASS - 3)
-        assert set(trial.source_ids) & set(trial.test_ids)
-
-
 def test_a_change_of_the_source_does_not_reach_target_only(room: Room) -> None:
     plain = room.fit(method="target-only").read_bytes()
     noisy = room.fit(method="target-only", source={"name": "noise"})
@@ -97,7 +74,7 @@ def contents(room: Room, method: str) -> dict[str, bytes]:
     return {name: room.output(name, method=method).read_bytes() for name in STATES}
 
 
-@pytest.mark.parametrize("method", ["cdspp", "dama", "ddacl"])
+@pytest.mark.parametrize("method", ["cdspp", "dama"])
 def test_fits_of_one_job_have_the_bytes_that_they_have_alone(
     tmp_path: Path, method: str
 ) -> None:
@@ -162,12 +139,13 @@ def test_methods_of_one_job_are_fitted_and_kept_each_by_itself(room: Room) -> No
 
     def fit(code: Mapping[str, str]) -> set[str]:
         before = {name: written(path) for name, path in records.items()}
-        job_inputs = JobInputs(room.files("left_right"), "toy", "left_right", 0, 1)
-        given: dict[str, Any] = {"options": {}, "source": {}, "overlap": "exclude"}
-        fit_block(
-            job_inputs,
-            [Fit(name, code[name], made[name], **given) for name in code],
-        )
+        job_inputs = JobInputs(room.files("left_right"), "toy", "left_right")
+        given = {**METHOD, "source": {"name": "real"}, "seed": 0}
+        options = ({**given, "method": name} for name in code)
+        values = zip(options, code.values(), strict=True)
+        wanted = (Specification({}, own, code=digest) for own, digest in values)
+        files = (made[name] for name in code)
+        fit_block(job_inputs, [*map(Fit.specified, files, wanted)])
         return {name for name in code if written(records[name]) != before[name]}
 
     records = {name: path.with_suffix(".json") for name, path in made.items()}
@@ -175,11 +153,6 @@ def test_methods_of_one_job_are_fitted_and_kept_each_by_itself(room: Room) -> No
     assert fit(dict.fromkeys(names, "2")) == set(names)
     assert {name: path.read_bytes() for name, path in made.items()} == alone
     assert fit({**dict.fromkeys(names, "2"), "cdspp": "3"}) == {"cdspp"}
-
-
-def test_a_fit_writes_the_same_bytes_again(room: Room) -> None:
-    first = room.fit(method="svm-t").read_bytes()
-    assert room.fit(method="svm-t").read_bytes() == first
 
 
 def test_a_method_that_fails_is_recorded_and_scored_as_failed(
@@ -210,14 +183,6 @@ def test_a_prediction_without_a_label_is_refused(room: Room) -> None:
         room.score(fit)
 
 
-def test_the_record_says_what_ran(room: Room) -> None:
-    record = read_json(room.fit().with_suffix(".json"))["extra"]
-    assert record["device"] == "cpu"
-    assert record["versions"]["numpy"] == np.__version__
-    assert [result["trial"] for result in record["trials"]] == [1, 2]
-    assert all(result["seconds"] > 0 for result in record["trials"])
-
-
 def test_the_record_says_what_the_fit_is_and_of_which_files(room: Room) -> None:
     fit = room.fit()
     record = read_json(fit.with_suffix(".json"))
@@ -234,9 +199,12 @@ def test_the_record_says_what_the_fit_is_and_of_which_files(room: Room) -> None:
     assert [o["test_ids"] for o in trials] == [*tested.agg(ids_digest)]
     assert [o["tested"] for o in trials] == [*tested.size()]
     assert {o["rounds"] for o in trials} == {5}
+    assert [o["trial"] for o in trials] == [1, 2]
+    assert all(o["seconds"] > 0 for o in trials)
+    assert record["extra"]["versions"]["numpy"] == np.__version__
 
 
-def test_the_subspace_holds_every_row_in_every_round(room: Room) -> None:
+def test_the_subspace_holds_every_row_in_every_round_of_the_fit(room: Room) -> None:
     content = room.project()
     assert set(content["iteration"]) == {1, 2, 3, 4, 5, 6}
     groups, counts = np.unique(content["group"], return_counts=True)
@@ -244,10 +212,7 @@ def test_the_subspace_holds_every_row_in_every_round(room: Room) -> None:
     assert counts.tolist() == [6 * 9, 6 * 9, 6 * 27]
     assert np.isfinite(content["xy"]).all()
     assert content["final_fit"]
-
-
-def test_the_subspace_holds_the_predictions_of_the_fit_stage(room: Room) -> None:
-    fits, content = read_rows(room.fit(), FIT_COLUMNS), room.project()
+    fits = read_rows(room.fit(), FIT_COLUMNS)
     first = fits["trial"] == 1
     ours = (content["group"] == "unlabelled") & (content["iteration"] <= 5)
     assert set(content["predicted"][content["group"] != "unlabelled"]) == {""}

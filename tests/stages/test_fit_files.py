@@ -6,7 +6,6 @@ import shutil
 from collections.abc import Callable
 from pathlib import Path
 
-import numpy as np
 import pandas as pd
 import pytest
 from support.result_files import rewrite_record, write_fit
@@ -77,10 +76,6 @@ def lose_an_iteration(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 REWRITTEN: dict[str, tuple[Callable[[pd.DataFrame], pd.DataFrame], str]] = {
-    "halved rows": (
-        lambda rows: rows.iloc[::2],
-        r"trial 1, iteration 1: expected the 8 test samples .* got 4 rows of 4 samples",
-    ),
     "duplicated rows": (
         lambda rows: pd.concat([rows, rows]),
         r"trial 1, iteration 1: expected the 8 .* got 16 rows of 8 samples",
@@ -94,10 +89,7 @@ REWRITTEN: dict[str, tuple[Callable[[pd.DataFrame], pd.DataFrame], str]] = {
         lambda rows: rows[rows["trial"] == 1],
         r"expected predictions of the trials \[1, 2\], got \[1\]",
     ),
-    "a lost round": (
-        lose_an_iteration,
-        "trial 2: expected 2 iterations, got 1",
-    ),
+    "a lost round": (lose_an_iteration, "trial 2: expected 2 iterations, got 1"),
 }
 
 
@@ -135,7 +127,7 @@ def test_two_swapped_fits_are_named(fits: Fits) -> None:
         fits.score()
 
 
-@pytest.mark.parametrize("part", range(1, 6))
+@pytest.mark.parametrize("part", [1, 5])
 def test_a_record_of_another_fit_is_named(fits: Fits, part: int) -> None:
     parts = [*fits.path().parts]
     parts[-part] = "3-4.parquet"
@@ -144,7 +136,7 @@ def test_a_record_of_another_fit_is_named(fits: Fits, part: int) -> None:
         fits.score()
 
 
-@pytest.mark.parametrize("content", ["{}", "[1]", '{"trials": []}', '"text"', "null"])
+@pytest.mark.parametrize("content", ["{}", "[1]", '{"trials": []}'])
 def test_a_record_of_another_kind_is_refused(fits: Fits, content: str) -> None:
     fits.record().write_text(content)
     with pytest.raises(DataError, match=f"the record .* is missing or dam.*{AGAIN}"):
@@ -175,10 +167,3 @@ def test_a_file_named_as_no_block_is_named(fits: Fits) -> None:
     rewrite_record(copy, file=str(copy))
     with pytest.raises(DataError, match="expected trials as its name, such as 1-5"):
         read_fit(copy)
-
-
-def test_what_a_fit_holds_is_read(fits: Fits) -> None:
-    fit = read_fit(fits.path())
-    assert fit.key.method == "cdspp"
-    assert np.unique(fit.columns["trial"]).tolist() == [1, 2]
-    assert [trial["trial"] for trial in fit.record.trials] == [1, 2]

@@ -10,20 +10,24 @@ from support.toy_problem import toy_problem
 
 from cdspp import JMEA, SSAN, STN
 
-torch = pytest.importorskip("torch")
-
-pytestmark = [
-    pytest.mark.gpu,
-    pytest.mark.skipif(not torch.cuda.is_available(), reason="torch finds no GPU here"),
-]
+pytestmark = pytest.mark.gpu
 ALIKE = 0.85  # of the labels, after as many steps
+
+
+@pytest.fixture(scope="module", autouse=True)
+def cuda() -> Any:
+    """Return what torch has for GPUs, or skip where it finds none."""
+    found = pytest.importorskip("torch").cuda
+    if not found.is_available():
+        pytest.skip("torch finds no GPU here")
+    return found
 
 
 @pytest.mark.parametrize(
     ("network", "width", "steps"), [(STN, 32, 150), (SSAN, 256, 300), (JMEA, 32, 150)]
 )
 def test_a_network_repeats_itself_and_agrees_with_the_processor(
-    network: Any, width: int, steps: int
+    network: Any, width: int, steps: int, cuda: Any
 ) -> None:
     problem = toy_problem(spread=0.3, unlabelled_per_class=50)
 
@@ -31,9 +35,9 @@ def test_a_network_repeats_itself_and_agrees_with_the_processor(
         options = {"n_components": width, "max_iter": steps, "random_state": 0}
         return problem.fit(network(device=device, **options))
 
-    before = torch.cuda.memory_stats().get("allocation.all.allocated", 0)
+    before = cuda.memory_stats().get("allocation.all.allocated", 0)
     first, again, on_cpu = fitted("auto"), fitted("cuda"), fitted("cpu")
-    assert torch.cuda.memory_stats()["allocation.all.allocated"] > before
+    assert cuda.memory_stats()["allocation.all.allocated"] > before
     assert first.loss_curve_ == again.loss_curve_
     np.testing.assert_array_equal(
         first.predict_proba(problem.X), again.predict_proba(problem.X)
@@ -59,7 +63,7 @@ def test_an_extractor_agrees_with_the_processor(tmp_path: Any) -> None:
 
 @pytest.mark.parametrize("gpus", [0, 1])
 def test_the_record_names_the_device_on_which_the_job_ran(
-    tmp_path: Any, gpus: int
+    tmp_path: Any, gpus: int, cuda: Any
 ) -> None:
     pytest.importorskip("pyarrow")
     from stages.room import Room
@@ -69,5 +73,5 @@ def test_the_record_names_the_device_on_which_the_job_ran(
     options = {"n_components": 4, "max_iter": 2}
     fit = Room(tmp_path).fit(method="stn", options=options, gpus=gpus)
     record = read_json(fit.with_suffix(".json"))["extra"]
-    assert record["device"] == (torch.cuda.get_device_name() if gpus else "cpu")
+    assert record["device"] == (cuda.get_device_name() if gpus else "cpu")
     assert {trial["status"] for trial in record["trials"]} == {"ok"}

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+from stages.room import SPLITS
 from support.result_files import write_fit
 
 from cdspp.stages.formats import (
@@ -78,32 +79,17 @@ def test_rows_without_a_label_are_predicted_and_not_scored(tmp_path: Path) -> No
 
 
 def test_a_split_holds_rows_without_a_label_as_unlabelled(tmp_path: Path) -> None:
-    labels = tmp_path / "shop.parquet"
-    content = {
-        "id": list("pqrstu"),
-        "label": ["a", None, "b", "a", "b", None],
-        "position": range(6),
-    }
-    write_rows(labels, LABEL_COLUMNS, content)
+    labels, _ = files(tmp_path)
+    how = SPLITS | {"per_class": 1, "classes": ["a", "b"], "dataset": "goods"}
+    splits = []
     for role in ("target", "source"):
-        write_split(
-            labels=labels,
-            output=tmp_path / f"{role}.split",
-            dataset="goods",
-            domain="shop",
-            role=role,
-            protocol="seeded",
-            per_class=1,
-            unlabelled=None,
-            classes=["a", "b"],
-            block="1-2",
-            seed=0,
-        )
-    target = pd.read_parquet(tmp_path / "target.split")
-    assert set(target.loc[target["role"] == "unlabelled", "id"]) >= {"q", "u"}
-    assert target.groupby("trial").size().tolist() == [6, 6]
-    source = pd.read_parquet(tmp_path / "source.split")
-    assert not {"q", "u"} & set(source["id"])
+        output = tmp_path / f"{role}.split"
+        write_split(labels=labels, output=output, domain="shop", role=role, **how)
+        splits.append(pd.read_parquet(output))
+    target, source = splits
+    assert set(target.loc[target["role"] == "unlabelled", "id"]) == {"q"}
+    assert target.groupby("trial").size().tolist() == [3, 3]
+    assert set(source["id"]) == {"p", "r"}
 
 
 def test_accuracies_are_of_all_samples_and_means_over_classes() -> None:

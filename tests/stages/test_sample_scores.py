@@ -61,19 +61,6 @@ def test_blocks_are_put_together_and_a_failed_trial_is_missing(tmp_path: Path) -
     assert np.isnan(right[1:3]).all()
 
 
-def test_a_method_that_did_not_run_has_no_trial(tmp_path: Path) -> None:
-    found = written(tmp_path, fit([(1, 1, "p1", "cat")]))
-    assert found.right("noise", "web_photo", "cdspp").shape == (0, 3)
-
-
-def test_equal_fits_give_equal_bytes(tmp_path: Path) -> None:
-    for name in "ab":
-        (tmp_path / name).mkdir()
-        written(tmp_path / name, fit([(1, 1, "p1", "cat"), (1, 1, "p2", "cat")]))
-    files = [(tmp_path / name / "rows.npz").read_bytes() for name in "ab"]
-    assert files[0] == files[1]
-
-
 def test_a_damaged_file_is_named(tmp_path: Path) -> None:
     path = tmp_path / "rows.npz"
     path.write_bytes(b"PK\x03\x04 no archive")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -10,10 +9,10 @@ import numpy as np
 import pytest
 
 from cdspp.core.errors import MethodFailed
-from cdspp.methods import make, method_class
+from cdspp.methods import method_class
 from cdspp.methods.base import SourceDomain
 from cdspp.methods.source_vote import SourceVote
-from cdspp.stages.fit import fit_sources, grid_options, select_options
+from cdspp.stages.fit import fit_sources, select_options
 from cdspp.stages.source_states import SourceState
 from cdspp.stages.trials import Trial
 
@@ -75,12 +74,6 @@ def chosen(watched: Watched, state: str = "real", n_labelled: int = N_LABELLED) 
     return select_options(watched.build, given, SourceState(state), AXES, GRID)
 
 
-def test_all_combinations_of_a_grid_are_its_options() -> None:
-    found = grid_options({"a": [1, 2], "b": ["x", "y"]})
-    assert found[0] == {"a": 1, "b": "x"}
-    assert len(found) == 4
-
-
 @pytest.mark.parametrize("best", [1.0, 100.0])
 def test_the_value_that_predicts_held_out_rows_best_is_selected(best: float) -> None:
     assert chosen(Watched(best)) == {"alpha": best}
@@ -122,15 +115,6 @@ def test_folds_are_the_same_for_every_method_and_state() -> None:
     chosen(second, "none")
     for one, other in zip(first.calls, second.calls, strict=True):
         np.testing.assert_array_equal(one[-1], other[-1])
-
-
-def test_a_real_method_selects_among_its_options() -> None:
-    def build(**options: Any) -> Any:
-        return make("cdspp", **options)
-
-    builder: Callable[..., Any] = build
-    found = select_options(builder, trial(), SourceState(), AXES, {"alpha": [0.1, 10]})
-    assert found["alpha"] in (0.1, 10)
 
 
 @pytest.mark.parametrize("name", ["cdspp", "cdls-sup", "svm-t"])

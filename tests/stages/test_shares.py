@@ -43,14 +43,8 @@ def shares(tmp_path: Path) -> pd.DataFrame:
 def test_each_trial_has_the_shares_of_its_own_test_samples(
     shares: pd.DataFrame,
 ) -> None:
+    assert shares.columns.tolist() == ["trial", "label", "share"]  # and no id
     by_trial = shares.pivot(index="trial", columns="label", values="share")
     assert by_trial.columns.tolist() == ["a", "b", "c"]
     np.testing.assert_allclose(by_trial.loc[1], [0.5, 0.25, 0.25])
     np.testing.assert_allclose(by_trial.loc[2], [0.5, 0.5, 0.0])
-
-
-def test_nothing_but_a_number_a_class_and_trial_is_written(
-    shares: pd.DataFrame,
-) -> None:
-    assert shares.columns.tolist() == ["trial", "label", "share"]
-    assert len(shares) == 2 * 3

@@ -13,12 +13,7 @@ from scipy import stats
 from cdspp.core.errors import DataError
 from cdspp.core.names import ALONE, CLASS_NOISE, MATCHED, REAL
 from cdspp.methods.base import SourceDomain
-from cdspp.stages.source_states import (
-    BRIDGE_STATES,
-    STATES,
-    SourceState,
-    derangement,
-)
+from cdspp.stages.source_states import BRIDGE_STATES, STATES, SourceState, derangement
 
 AXES = (0, "digits", "print_photo", 3)
 NAMES = np.array(["ant", "bee", "cat", "dog"], dtype=object)
@@ -52,10 +47,10 @@ def labels(source: SourceDomain) -> np.ndarray:
     return np.asarray(source.y)
 
 
-@pytest.mark.parametrize("n", range(2, 9))
+@pytest.mark.parametrize("n", [2, 3, 8])
 def test_a_derangement_leaves_nothing_in_place(n: int) -> None:
     rng = np.random.default_rng(n)
-    for _ in range(50):
+    for _ in range(20):
         found = derangement(n, rng)
         assert sorted(found) == list(range(n))
         assert not np.any(found == np.arange(n))
@@ -91,24 +86,6 @@ def test_every_derangement_of_four_is_equally_likely() -> None:
     assert stats.chisquare(list(counts.values())).pvalue > 0.01
 
 
-@pytest.mark.parametrize("n", [0, 1])
-def test_one_class_cannot_be_swapped(n: int) -> None:
-    with pytest.raises(DataError, match=f"two source classes.* {n}"):
-        derangement(n, np.random.default_rng(0), "swapped: two source classes")
-
-
-def test_a_source_of_one_class_is_refused_where_classes_are_swapped() -> None:
-    alike = SourceDomain(np.eye(3), ["cat"] * 3)
-    with pytest.raises(DataError, match="Leave .*source state"):
-        SourceState("swapped-classes").of(alike, LABELLED, *AXES)
-    assert SourceState("permuted-labels").of(alike, LABELLED, *AXES) is not None
-
-
-def test_the_real_source_is_given_as_it_is() -> None:
-    source = real_source()
-    assert SourceState().of(source, LABELLED, *AXES) is source
-
-
 def test_a_state_of_one_source_leaves_the_others_as_they_are() -> None:
     axes = (0, "digits", "print+sketch_photo", 3)
     both = [real_source(), real_source()]
@@ -123,10 +100,6 @@ def test_a_state_of_one_source_leaves_the_others_as_they_are() -> None:
     first, second = SourceState("noise").of_all(both, LABELLED, axes)
     assert not np.array_equal(rows(first), rows(second))
     np.testing.assert_array_equal(rows(first), rows(drawn("noise", *axes)))
-
-
-def test_none_is_no_source() -> None:
-    assert SourceState(ALONE).of(real_source(), LABELLED, *AXES) is None
 
 
 @pytest.mark.parametrize("name", DRAWN)
@@ -199,7 +172,7 @@ def test_permuted_labels_tear_the_rows_of_a_class_apart() -> None:
     assert len(set(zip(before, after, strict=True))) > len(NAMES)
 
 
-@pytest.mark.parametrize("spread", [0.0, 0.5, 1.0, 2.0])
+@pytest.mark.parametrize("spread", [0.0, 1.0])
 @pytest.mark.parametrize("absolute", [False, True])
 def test_rows_of_class_noise_are_as_long_as_those_they_replace(
     spread: float, absolute: bool
@@ -213,23 +186,6 @@ def test_rows_of_class_noise_are_as_long_as_those_they_replace(
     )
     np.testing.assert_allclose(found, expected, rtol=1e-12)
     assert absolute == bool((rows(source) >= 0).all())
-
-
-def test_absolute_values_are_those_of_the_same_draw() -> None:
-    absolute = SourceState("class-noise", absolute=True).of(
-        real_source(), LABELLED, *AXES
-    )
-    assert absolute is not None
-    np.testing.assert_array_equal(rows(absolute), np.abs(rows(drawn("class-noise"))))
-
-
-def test_spreads_share_their_draws() -> None:
-    # Directions of m, m + e and m + 2 e: any two give the third.
-    several = [rows(drawn("class-noise", spread=spread)) for spread in (0, 1, 2)]
-    for row in np.stack(several, axis=1):
-        sizes = np.linalg.svd(row / np.linalg.norm(row, axis=1)[:, None])[1]
-        assert sizes[1] > 1e-3
-        assert sizes[2] < 1e-12
 
 
 def test_rows_of_class_noise_lie_around_one_centre_a_class() -> None:
@@ -267,21 +223,6 @@ def test_no_state_changes_the_real_source(name: str) -> None:
                 assert found.X is not source.X or found.y is not source.y
     np.testing.assert_array_equal(rows(source), rows(untouched))
     np.testing.assert_array_equal(labels(source), labels(untouched))
-
-
-@pytest.mark.parametrize("name", STATES)
-def test_lists_are_sources_too(name: str) -> None:
-    plain = SourceDomain([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]], ["a", "b", "b"])
-    found = SourceState(name).of(plain, SourceDomain([[0.0], [1.0]], ["a", "b"]), *AXES)
-    if found is not None:
-        assert Counter(np.asarray(found.y).tolist()).total() == 3
-
-
-@pytest.mark.parametrize("shape", [{"spread": 2.0}, {"absolute": True}])
-def test_class_noise_alone_has_a_shape(shape: dict[str, Any]) -> None:
-    with pytest.raises(ValueError, match="are only for class-noise, not for noi"):
-        SourceState("noise", **shape)
-    SourceState("class-noise", **shape)
 
 
 def bridged() -> SourceDomain:
@@ -326,7 +267,7 @@ def test_without_a_source_the_target_shares_with_itself(name: str) -> None:
         np.testing.assert_array_equal(part, source.paired_rows[1])
 
 
-@pytest.mark.parametrize("name", ["real", "permuted-labels", "class-noise", "noise"])
+@pytest.mark.parametrize("name", ["real", "permuted-labels", "noise"])
 def test_other_states_leave_the_bridge_as_it_is(name: str) -> None:
     source = bridged()
     found = SourceState(name).of(source, OWN, 1, "b", "t", 2)

@@ -110,21 +110,3 @@ def test_published_splits_are_those_of_the_rule_in_published_order(
         places, rest = draw_published(in_order, 2, trial, class_order=CLASSES)
         assert labelled(split, trial) == set(every["id"][order[places]])
         assert (split["trial"] == trial).sum() == len(places) + len(rest)
-
-
-def test_a_published_split_has_no_other_seed_and_the_same_rows_for_both_roles(
-    labels: Path,
-) -> None:
-    split = draw(labels, protocol="published")
-    again = draw(labels, protocol="published", seed=5)
-    source = draw(labels, protocol="published", role="source")
-    assert labelled(split, 2) == labelled(again, 2) == labelled(source, 2)
-
-
-def test_published_splits_list_their_samples_in_the_published_order(
-    labels: Path,
-) -> None:
-    places = pd.DataFrame(read_rows(labels, LABEL_COLUMNS)).set_index("id")["position"]
-    split = draw(labels, protocol="published").query("trial == 1")
-    assert split["id"].map(places).is_monotonic_increasing
-    assert not split["row"].is_monotonic_increasing

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +12,7 @@ from support.result_files import rewrite_record
 
 from cdspp.core.errors import SchemaError
 from cdspp.core.files import read_json, write_json
+from cdspp.core.records import Specification
 from cdspp.stages import fit as stage
 from cdspp.stages.fit import Fit, JobInputs, fit_block
 from cdspp.stages.formats import read_fit
@@ -42,10 +43,12 @@ def fit(room: Room, monkeypatch: pytest.MonkeyPatch) -> FitBlock:
                 **{**SPLITS, "block": block, **changes.pop("splits", {})},
             )
         path = folder(room) / f"{block}.parquet"
-        options: Mapping[str, Any] = changes.pop("options", {})
-        one = Fit("svm-t", "1", path, options, {"name": "real"}, "exclude")
+        values = {"options": changes.pop("options", {}), "source": {"name": "real"}}
+        values |= {"overlap": "exclude", "seed": 0, "numeric_threads": 1}
+        made_of = Specification({}, {"method": "svm-t", **values}, code="1")
         files = room.files("left_right")
-        fit_block(JobInputs(files, "toy", "left_right", 0, 1), [one])
+        fit = Fit.specified(path, made_of)
+        fit_block(JobInputs(files, "toy", "left_right"), [fit])
         return [*fitted]
 
     monkeypatch.setattr(stage, "_run_trial", counted)
@@ -128,7 +131,7 @@ def test_other_features_and_damaged_blocks_give_no_trial(
     (folder(room) / "1-3.parquet").write_bytes(content[:-9])
     assert fit("1-4") == [1, 2, 3, 4]
     record = folder(room) / "1-4.json"
-    write_json(record, {**read_json(record), "made_of": "else"})  # its seal is broken
+    write_json(record, {**read_json(record), "code": "else"})  # its seal is broken
     assert fit("1-5") == [1, 2, 3, 4, 5]
 
 

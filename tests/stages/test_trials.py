@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import sparse
 from stages.room import Room
@@ -15,6 +16,7 @@ from cdspp.core.errors import DataError
 from cdspp.core.files import write_json
 from cdspp.stages.formats import (
     PAIR_COLUMNS,
+    SPLIT_COLUMNS,
     Features,
     read_features,
     read_rows,
@@ -65,18 +67,10 @@ def test_columns_may_be_shared_under_two_names(files: TaskFiles) -> None:
     assert trial.source.shared_columns == [(4, 4)]
 
 
-@pytest.mark.parametrize(
-    ("asked", "message"),
-    [
-        ([["age", "ages"]], "column 'ages' to share"),
-        ([["Age", "age"]], "column 'Age' to share"),
-    ],
-)
-def test_columns_that_are_not_there_are_named(
-    files: TaskFiles, asked: Any, message: str
-) -> None:
-    with pytest.raises(DataError, match=message):
-        first(files, bridge={"shared_columns": asked})
+@pytest.mark.parametrize("pair", [["age", "ages"], ["ages", "age"]])
+def test_columns_that_are_not_there_are_named(files: TaskFiles, pair: Any) -> None:
+    with pytest.raises(DataError, match="column 'ages' to share"):
+        first(files, bridge={"shared_columns": [pair]})
 
 
 def test_columns_without_names_or_without_a_common_one_are_refused(
@@ -104,9 +98,11 @@ def test_too_few_pairs_and_pairs_that_a_split_takes_are_refused(
 ) -> None:
     with pytest.raises(DataError, match="expected 7 paired rows"):
         first(files, bridge={"paired_rows": 7})
-    taken = first(files).source_ids[0]
-    write_rows(files["pairs"], PAIR_COLUMNS, {"trial": [1], "id": [taken]})
-    with pytest.raises(DataError, match="split"):
+    split = pd.DataFrame(read_rows(files["source_split"], SPLIT_COLUMNS))
+    place = read_features(files["source_features"]).ids.tolist().index("both3")
+    split.loc[0, ["id", "row"]] = "both3", place
+    write_rows(files["source_split"], SPLIT_COLUMNS, split)
+    with pytest.raises(DataError, match="in no split"):
         first(files, bridge={"paired_rows": 1})
 
 
@@ -129,9 +125,7 @@ def test_sparse_rows_stay_sparse_where_a_method_takes_them(files: TaskFiles) -> 
         assert {sparse.issparse(part) for part in parts} == {keep}
 
 
-def test_a_trial_has_every_source_and_tests_no_sample_of_any(
-    files: TaskFiles,
-) -> None:
+def test_a_trial_has_every_source_and_tests_no_sample_of_any(files: TaskFiles) -> None:
     more = {"source_features_2": files["target_features"]}
     more |= {"source_split_2": Path(files["source_split"]).with_name("right.parquet")}
     trial, one = first({**files, **more}), first(files)

@@ -42,12 +42,9 @@ def own_study(folder: Path, n_shared: int, bridge: dict[str, Any]) -> dict[str, 
 @pytest.mark.parametrize(
     ("n_shared", "bridge", "states"),
     [
-        (1, {"shared_columns": "same-names"}, set()),
         (2, {"shared_columns": "same-names"}, {COLUMNS}),
         (2, {"shared_columns": [["shared-a", "shared-b"]]}, set()),
-        (2, {"shared_columns": [["shared-a"] * 2, ["shared-b"] * 2]}, {COLUMNS}),
         (1, {"paired_rows": 1}, set()),
-        (1, {"paired_rows": 2}, {PAIRS}),
         (1, {"paired_rows": 2, "shared_columns": "same-names"}, {PAIRS}),
     ],
 )

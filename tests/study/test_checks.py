@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import re
 from functools import reduce
 from pathlib import Path
 from typing import Any
@@ -42,135 +41,62 @@ def put(config: dict[str, Any], path: str, value: Any) -> None:
     ("path", "value", "message"),
     [
         ("trials", "ten", "trials: 'ten' is not of type 'integer'"),
-        ("seed", -1, "seed: -1 is less than the minimum of 0"),
         ("study", "features", "study: all studies share a folder of this name"),
         ("benchmarks.digits.task", [], "unknown key 'task': did you mean 'tasks'"),
-        ("benchmarks.digits.tasks", "some", "expected all or a list"),
         ("methods.svm-t.id", "SVM_t", "does not match"),
         ("views.alexnet-fc6.extractor", "cn", "'cn': did you mean 'cnn'"),
-        ("views.alexnet-fc6.options.network", "alexnt", "alexnet"),
         ("views.alexnet-fc6.options.layr", "fc6", "did you mean 'layer'"),
         ("views.tfidf-pca.view", "tfid", "'tfid': did you mean 'tfidf'"),
         ("views.tfidf-pca.view", "tfidf-pca", "in a circle"),
         ("views.tfidf.view", "tfidf-pca", "reads files, .*view"),
         ("views.sift-words.options.codebook_domain", "prnt", "'print'"),
         ("views.sift-words.options", {}, "needs the option codebook_domain, one of "),
-        ("benchmarks.digits.source_view", "sift", "unknown name 'sift'"),
         ("benchmarks.digits.source_view", "tfidf", "reads texts, but digits"),
         ("benchmarks.digits.dataset", "digit", "did you mean 'digits'"),
         ("benchmarks.docs-to-code.tasks", ["docs_cod"], "did you mean 'code'"),
         ("benchmarks.digits.showcase", "print_photo", "showcase: unknown"),
-        (
-            "benchmarks.digits.tasks",
-            ["print_photo", "print+sketsh_photo"],
-            r"tasks: print\+sketsh_photo: domain: .* did you mean 'sketch'",
-        ),
-        *(
-            (
-                "benchmarks.digits.tasks",
-                ["print_sketch", task],
-                "name every source once, .*target",
-            )
-            for task in ("print+print_photo", "print+photo_photo")
-        ),
-        (
-            "benchmarks",
-            [{**DIGITS, "tasks": ["print+sketch_photo"]}],
-            "task with one source, .*showcase",
-        ),
-        (
-            "benchmarks",
-            [{**DIGITS, "showcase": "print+sketch_photo"}],
-            r"showcase: unknown name 'print\+sketch_photo'",
-        ),
-        (
-            "settings.hiss.source",
-            {"name": "noise", "domain": "prnt"},
-            r"\]\.source\.domain: unknown name 'prnt': did you mean 'print'",
-        ),
+        ("benchmarks.digits.tasks", ["print+sketsh_photo"], "did you mean 'sketch'"),
+        ("benchmarks.digits.tasks", ["print+photo_photo"], "name every source once"),
+        ("benchmarks", [DIGITS | {"tasks": ["print+sketch_photo"]}], "with one source"),
+        ("settings.hiss.source", {"name": "noise", "domain": "prnt"}, "mean 'print'"),
         ("benchmarks.digits.labels.target", 44, "test sample"),
-        (
-            "benchmarks.digits.labels.source",
-            1000,
-            r"\.source: .* 1000 .* the largest, \w+ in \w+, has \d+\. Request at most",
-        ),
-        (
-            "settings.hiss.labels",
-            {"source": 999},
-            r"\[0\]\.labels\.source: .* has 999",
-        ),
+        ("benchmarks.digits.labels.source", 1000, r"largest, \w+ in \w+, has \d+\."),
         ("benchmarks.digits.leave_out", ["hffa"], "'hffa': did you mean 'hfa'"),
         ("benchmarks.digits.printed", "mcr", "did you mean 'mrc'"),
         ("methods.cdspp.id", "cdsp", "'cdsp': did you mean 'cdspp"),
         ("benchmarks.digits.bridge", {"view": "tfidf"}, "is shared; give shared"),
-        ("benchmarks.digits.bridge", {"paired_rows": 0}, "0 is less than the minimum"),
         ("benchmarks.digits.bridge.paired_rows", 101, "101 requested, but digits has"),
-        (
-            "benchmarks.digits.bridge.shared_columns",
-            "same-names",
-            r"columns.*view sift-words \(visual-words\) .*names; give one",
-        ),
-        ("benchmarks.docs-to-code.bridge.view", "tfid", "did you mean 'tfidf'"),
+        ("benchmarks.digits.bridge.shared_columns", "same-names", "sift-words .*names"),
         ("benchmarks.docs-to-code.bridge.view", "sift-words", "view: visual-words re"),
         ("benchmarks.docs-to-code.bridge.view", "tfidf-pca", r"tfidf-pca \(pca\) have"),
-        (
-            "methods.cdspp.bridges",
-            ["paired_rows"],
-            r"\]\.bridges: unknown name 'paired_rows'\. Known: none\.",
-        ),
-        (
-            "methods",
-            [{"id": "shared-columns", "benchmarks": ["digits"]}],
-            "shared-columns uses shared_columns, .*benchmark.*; add",
-        ),
+        ("methods.cdspp.bridges", ["paired_rows"], r"'paired_rows'\. Known: none\."),
+        ("methods", [{"id": "shared-columns", "benchmarks": ["digits"]}], "uses share"),
         ("curves.labels.parameter", "paired_rows", "cdspp.* paired_rows; leave"),
-        ("methods.cdspp.options", {"alhpa": 1}, "did you mean 'alpha'"),
         ("methods.cdspp.options.alpha", -1.0, "'alpha' parameter of CDSPP"),
         ("methods.cdspp.options.alpha", True, "alpha: expected a number, got True"),
         ("methods.cdspp.benchmarks", ["digit"], "did you mean 'digits'"),
         ("methods.cdspp.tasks", ["print_scetch"], "did you mean 'print_sketch'"),
         ("methods.cdspp.source_view", "sift", r"source_view: unknown name 'sift'"),
-        (
-            "methods.cdspp.source_view",
-            "tfidf",
-            r"\]\.source_view: .*reads texts, but",
-        ),
-        ("methods.cdspp.source_view", {"digit": "tfidf"}, "did you mean 'digits'"),
+        ("methods.cdspp.source_view", "tfidf", r"\]\.source_view: .*reads texts, but"),
         ("methods.cdspp.prior_file", "test-shares", "cdspp .*option prior"),
-        ("methods.cdspp.prior_file", "labels", "'labels' is not one of"),
         ("methods.cdspp-sup.id", "svm-t", "'svm-t' occurs more than once"),
         ("settings.hiss.id", "main", "two runs .*main"),
         ("settings.hiss.methods", ["hfa"], r"settings\[0\].methods: unknown"),
-        ("settings.hiss.source", "noise", "'noise' is not of type 'object'"),
-        ("settings.hiss.source", {"nmae": "noise"}, "did you mean 'name'"),
-        ("settings.hiss.source", {"spread": 2}, "source: missing name"),
         ("settings.hiss.source.name", "nois", "'nois' is not one of"),
-        ("settings.hiss.source", {"name": "noise", "spread": 0}, "spread: 0 is less"),
         ("settings.hiss.id", "noise", "two runs .* noise"),
         ("settings.hiss.id", "none", "source_states.*runs"),
-        ("source_states.states", ["non"], "'non' is not one of"),
-        ("source_states.states", ["none", "none"], "non-unique"),
         ("source_states", {"margin": 1}, "source_states: missing states"),
-        ("source_states.margin", 0, "margin: 0 is less than or equal to"),
-        ("source_states.margins", 1, "unknown key 'margins': did you mean 'margin'"),
-        ("methods.cdspp.states", ["nose"], r"\]\.states\[0\]: 'nose' is not one of"),
         ("methods.svm-t.states", ["none"], "svm-t .*source; remove.*key"),
         ("methods.svm-t.row_without_source", True, "svm-t .*state none; remove.*key"),
-        ("settings.hiss.labels", {"target": 99}, r"settings\[0\].labels"),
         ("settings.hiss.options", {"max_itr": 1}, "'max_iter'"),
-        ("settings.hiss.benchmarks", ["digit"], "'digits'"),
         ("settings", [{"id": "same", "methods": ["cdspp"]}], "equals the main setting"),
         ("curves.labels.parameter", "alhpa", "no option 'alhpa'"),
         ("curves.alpha.values", [-1, 1], "'alpha' param"),
         ("curves.labels.values", [0.5, 1], "number.*labels, got 0.5"),
-        ("curves.labels.methods", ["cdsp"], "did you mean 'cdspp"),
-        ("curves.labels.benchmarks", ["digit"], "did you mean 'digits'"),
         ("curves.labels.tasks", ["print_photo"], "unknown name 'print_photo'"),
-        ("curves.labels.id", "alpha", "the id 'alpha' occurs more than once"),
         ("settings.hiss.id", "alpha-5", "two runs would be named alpha-5"),
         ("deviations", [{"id": "no-centering"}], "'no-centring'"),
         ("deviations", [{"id": "no-centring", "tasks": "x"}], "a number or a"),
-        ("choices", [{"id": "unit-row"}], "'unit-row': did you mean 'unit-rows'"),
         ("choices", [{"id": "protocol-weight"}], "methods: unknown name 'cdls"),
     ],
 )
@@ -191,37 +117,14 @@ def test_a_fault_is_named(
             "surff",
             "published features: unknown name 'surff': did you mean 'surf'",
         ),
-        (
-            "views.surf.options",
-            {},
-            "published features, got None",
-        ),
-        (
-            "benchmarks.nus-imagenet.target_view",
-            "tags",
-            "tags .*published.* images",
-        ),
+        ("benchmarks.nus-imagenet.target_view", "tags", "tags .*published.* images"),
         (
             "views.words-pca.options.n_components",
             {"en": 9, "fr": 9, "gr": 9, "it": 9},
             "n_components of view words-pca .*value.* sp",
         ),
-        (
-            "views.words-pca.options.n_components.sp",
-            0,
-            "n_components .*integer.* 1 or more",
-        ),
         ("views.words.extractor", "text", "reads texts, .*mrc.*features"),
-        (
-            "benchmarks.mrc.labels.unlabelled",
-            730,
-            r"730 .* sp, class C15 \(737\)",
-        ),
-        (
-            "curves.labels.tasks",
-            ["caltech_amazn"],
-            "'caltech_amazn': did you mean 'caltech_amazon'",
-        ),
+        ("benchmarks.mrc.labels.unlabelled", 730, r"730 .* sp, class C15 \(737\)"),
     ],
 )
 def test_a_fault_of_published_data_is_named(
@@ -238,11 +141,6 @@ def test_a_fault_of_published_data_is_named(
     [
         ("claims.features.check", "faeture", r"claims\[1\].check: 'faeture' .*as-good"),
         ("claims.features.options", {}, r"claims\[1\].options: missing state"),
-        (
-            "claims.features.options",
-            {"states": "noise"},
-            r"claims\[1\].options: .*'states'",
-        ),
     ],
 )
 def test_a_fault_of_a_claim_is_named(path: str, value: Any, message: str) -> None:
@@ -250,15 +148,6 @@ def test_a_fault_of_a_claim_is_named(path: str, value: Any, message: str) -> Non
     put(noise, path, value)
     with pytest.raises(ConfigError, match=message):
         load(noise)
-
-
-def test_a_state_that_the_study_does_not_run_is_unknown_to_its_methods(
-    config: dict[str, Any],
-) -> None:
-    put(config, "source_states.states", ["none", "class-noise"])
-    put(config, "methods.cdspp.states", ["noise"])
-    with pytest.raises(ConfigError, match=r"states: unknown name 'noise'"):
-        load(config)
 
 
 def test_a_row_without_a_source_needs_the_state_without_one(
@@ -272,12 +161,6 @@ def test_a_row_without_a_source_needs_the_state_without_one(
         load(config)
 
 
-def test_a_missing_key_is_named(config: dict[str, Any]) -> None:
-    del config["benchmarks"][0]["labels"]
-    with pytest.raises(ConfigError, match=re.escape("benchmarks[0]: missing labels")):
-        load(config)
-
-
 def test_a_setting_whose_methods_never_run_is_refused(config: dict[str, Any]) -> None:
     put(config, "methods.cdspp.benchmarks", ["digits"])
     put(config, "settings.hiss.benchmarks", ["docs-to-code"])
@@ -286,19 +169,10 @@ def test_a_setting_whose_methods_never_run_is_refused(config: dict[str, Any]) ->
         load(config)
 
 
-def test_a_folder_that_is_not_there_is_named(
-    config: dict[str, Any], tmp_path: Path
-) -> None:
-    config["datasets"] = [{"id": "pets", "folder": str(tmp_path / "nowhere")}]
-    with pytest.raises(ConfigError, match="no such folder"):
-        load(config)
-
-
 @pytest.mark.parametrize(
     ("own", "told"),
     [
         ({"reference": "cdsp"}, "reference: unknown name 'cdsp': did you mean 'cdspp'"),
-        ({"baseline": "x"}, "baseline: unknown name 'x'"),
         ({"reference": "svm-t"}, "reference: svm-t .*source; name.*method"),
     ],
 )
@@ -307,16 +181,6 @@ def test_a_role_is_that_of_a_method_of_the_study(
 ) -> None:
     with pytest.raises(ConfigError, match=told):
         load(embedded | own)
-
-
-def test_every_fault_is_reported_at_once(config: dict[str, Any]) -> None:
-    put(config, "methods.svm-t.id", "svmt")
-    put(config, "benchmarks.docs-to-code.tasks", ["doc_code"])
-    put(config, "settings.wide.methods", ["cdsp"])
-    with pytest.raises(ConfigError) as caught:
-        load(config)
-    assert str(caught.value).startswith("3 faults in the configuration:")
-    assert len(str(caught.value).splitlines()) == 4
 
 
 def test_a_number_of_labels_that_some_class_meets_is_allowed(
@@ -331,27 +195,14 @@ def test_a_number_of_labels_that_some_class_meets_is_allowed(
         load(config)
 
 
-@pytest.mark.parametrize(
-    ("grid", "fault"),
-    [
-        ({"alpha": [1, -1]}, r"methods\[2\]\.grid: .*alpha"),
-        ({"alhpa": [1, 2]}, r"methods\[2\]\.grid: method.*option 'alhpa'"),
-    ],
-)
-def test_a_grid_holds_options_of_the_method(
-    config: dict[str, Any], grid: dict[str, Any], fault: str
-) -> None:
-    put(config, "methods.cdspp.grid", grid)
-    with pytest.raises(ConfigError, match=fault):
-        load(config)
-
-
-def test_a_method_that_predicts_no_other_rows_has_no_grid(
+def test_a_grid_holds_options_of_a_method_that_predicts_other_rows(
     config: dict[str, Any],
 ) -> None:
+    put(config, "methods.cdspp.grid", {"alpha": [1, -1]})
     config["methods"].append({"id": "pa", "grid": {"mu": [1, 10]}})
-    with pytest.raises(ConfigError, match="selection predicts held-out rows"):
+    with pytest.raises(ConfigError, match=r"methods\[2\]\.grid: .*alpha") as refused:
         load(config)
+    assert "selection predicts held-out rows" in str(refused.value)
 
 
 def test_settings_of_selected_options_have_their_names_alone(
@@ -364,16 +215,6 @@ def test_settings_of_selected_options_have_their_names_alone(
         load(config)
 
 
-def test_settings_without_one_of_several_sources_have_their_names_alone(
-    config: dict[str, Any],
-) -> None:
-    put(config, "settings.hiss.id", "without-print")
-    load(config)
-    config["benchmarks"][0] = DIGITS
-    with pytest.raises(ConfigError, match="two runs .* without-print"):
-        load(config)
-
-
 def test_weights_that_are_not_there_are_named_once(
     config: dict[str, Any], tmp_path: Path
 ) -> None:
@@ -381,15 +222,8 @@ def test_weights_that_are_not_there_are_named_once(
     put(config, "views.alexnet-fc6.options.weights", str(path))
     second = copy.deepcopy(part_of(config["views"], "alexnet-fc6"))
     config["views"].append(second | {"id": "alexnet-again"})
-    message = re.escape(
-        "1 fault in the configuration:\n  - views[1].options.weights: no"
-    )
+    message = r"1 fault in the configuration:\n  - views\[1\]\.options\.weights: no"
     with pytest.raises(ConfigError, match=message):
         load(config)
     path.touch()
-    load(config)
-    path.unlink()
-    for view in (part_of(config["views"], "alexnet-fc6"), second):
-        view["options"]["weights"] = "IMAGENET1K_V1"
-    config["views"].pop()
     load(config)

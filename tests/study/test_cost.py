@@ -34,9 +34,7 @@ def paper() -> Study:
     ("benchmark", "task", "source", "target"),
     [
         ("office-caltech", "caltech_amazon", (200, 800), (30, 928, 4096)),
-        ("office-caltech", "dslr_webcam", (147, 800), (30, 265, 4096)),
         ("mrc", "en_sp", (600, 1131), (60, 3000, 807)),
-        ("nus-imagenet", "tags_images", (800, 64), (24, 800, 4096)),
         ("office-home-vgg16-resnet50", "art_clipart", (1271, 4096), (195, 4170, 2048)),
     ],
 )
@@ -50,12 +48,6 @@ def test_the_sizes_of_the_paper_are_known_without_data(
     size = size_of(paper, benchmark, "main", task, "dama-sup")
     assert (size.n_source, size.d_source) == source
     assert (size.n_labelled, size.n_unlabelled, size.d_target) == target
-
-
-def test_widths_follow_from_the_options_of_extractors() -> None:
-    cell = ("photographs", "main", "amazon_webcam", "cdspp")
-    size = size_of(load(read_study("office-caltech")), *cell)
-    assert (size.d_source, size.d_target) == (800, 4096)
 
 
 def test_a_view_scaled_by_principal_components_has_at_most_50() -> None:
@@ -87,40 +79,12 @@ def test_without_a_source_the_labelled_target_rows_serve(paper: Study) -> None:
     assert noise == size_of(paper, "mrc", "main", "en_sp", "dama")
 
 
-def test_fewer_iterations_cost_less() -> None:
-    study = load(read_study("office-caltech"))
-    short, whole = (
-        cost_of(study, "photographs", "main", "amazon_webcam", name).seconds
-        for name in ("ssan", "stn")
-    )
-    size = size_of(study, "photographs", "main", "amazon_webcam", "ssan")
-    assert short == pytest.approx(fit_cost(method_class("ssan"), size).seconds / 10)
-    assert whole == pytest.approx(fit_cost(method_class("stn"), size).seconds / 3)
-
-
-@pytest.mark.parametrize("name", ["ssan", "stn"])
-def test_narrower_networks_cost_less(name: str) -> None:
-    config = read_study("paper")
-    cell = ("office-home-vgg16-resnet50", "main", "art_clipart", name)
-    usual = cost_of(load(config), *cell)
-    entry = next(entry for entry in config["methods"] if entry["id"] == name)
-    entry["options"] = {"n_components": 32}
-    narrow = cost_of(load(config), *cell)
-    assert narrow.seconds < 0.9 * usual.seconds
-    assert narrow.megabytes < usual.megabytes - 30
-    entry["options"] = {"n_components": 32, "max_iter": 30}
-    assert cost_of(load(config), *cell).seconds < narrow.seconds / 9
-
-
 # Three source rows a class of 50 features, two labelled target rows and an unlabelled
 # one of 60: seconds and megabytes measured on one thread.
 MEASURED = [
     ("cdspp", 1000, 2.6, 330),
-    ("cdspp", 2000, 18.9, 631),
     ("dama", 4000, 12.0, 899),
     ("svm-t", 1000, 35.7, 11_685),
-    ("ddacl", 1000, 8.6, 276),
-    ("shared-columns-plus", 1000, 41.2, 230),
     ("cdls-sup", 1000, 30.1, 8122),
 ]
 
@@ -145,34 +109,21 @@ LARGER = Size("", 10, 1000, 800, 30, 1970, 1024)
 HUNDRED = Size("", 100, 1000, 300, 500, 2000, 200)
 NEWER = [
     ("coot", DIGITS, 0.17),
-    ("coot", Size("", 8, 200, 500, 40, 430, 500), 0.32),
-    ("coot", SURF, 0.92),
     ("coot", DECAF6, 9.5),
     ("coot", Size("", 10, 200, 4096, 30, 127, 4096), 241.0),
     ("semi-relaxed-fgw", DIGITS, 0.65),
-    ("semi-relaxed-fgw", SURF, 0.14),
-    ("semi-relaxed-fgw", Size("", 10, 200, 800, 30, 928, 4096), 2.8),
     ("semi-relaxed-fgw", LARGER, 60.6),
     ("kpg-rl", DIGITS, 0.08),
-    ("kpg-rl", DECAF6, 0.11),
     ("kpg-rl", LARGER, 1.5),
-    ("kpg-rl linear", DECAF6, 0.34),
     ("kpg-rl linear", LARGER, 1.5),
     ("kpg-rl-gw", DIGITS, 0.17),
-    ("kpg-rl-gw", DECAF6, 0.11),
     ("kpg-rl-gw", LARGER, 6.5),
     ("ucoot", SURF, 6.0),
-    ("ucoot", Size("", 10, 200, 4096, 30, 127, 800), 33.4),
     ("nn-t", DIGITS, 1.4),
-    ("nn-t", SURF, 1.7),
     ("nn-t", Size("", 10, 200, 800, 30, 928, 4096), 3.0),
     ("easy-adapt-plus", SURF, 0.17),
-    ("easy-adapt-plus", Size("", 10, 200, 800, 30, 928, 4096), 5.6),
-    ("easy-adapt-plus", LARGER, 1.8),
     ("easy-adapt-plus", HUNDRED, 2.7),
     ("pa", DIGITS, 0.41),
-    ("pa", SURF, 0.94),
-    ("pa", Size("", 6, 600, 151, 60, 540, 152), 1.9),
     ("pa", LARGER, 7.1),
 ]
 

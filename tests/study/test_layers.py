@@ -10,12 +10,10 @@ import yaml
 from support.study_files import ROOT, load, load_own
 
 from cdspp.core.errors import ConfigError
-from cdspp.methods import method_class
 from cdspp.study.config import merge_files, merge_presets
 
 PRESETS = ROOT / "resources/presets"
 QUICK = {"study": "mine", "preset": "quick"}
-BRIDGED = ("shared-columns-plus", "paired-map-plus", "cdspp-bridge")
 DATA: dict[str, Any] = {
     "views": [{"id": "tfidf", "extractor": "text"}],
     "benchmarks": [
@@ -71,14 +69,6 @@ def test_a_study_without_a_preset_has_no_section_that_its_file_does_not_give() -
         assert file.stem in message
 
 
-def test_the_embedded_study_is_a_preset_but_for_its_name(
-    embedded: dict[str, Any],
-) -> None:
-    config = dict(layers({"preset": "embedded"}))
-    assert config.pop("preset") == "embedded"
-    assert config == {k: v for k, v in embedded.items() if k != "study"}
-
-
 def test_the_schema_lists_every_preset() -> None:
     schema = yaml.safe_load((ROOT / "workflow/schemas/config.schema.yaml").read_text())
     [alone, several] = schema["properties"]["preset"]["anyOf"]
@@ -95,26 +85,6 @@ def test_of_several_presets_the_last_wins() -> None:
     assert study.curves == ()
     turned = layers({**own, "preset": ["quick", "embedded"]})
     assert turned["curves"]
-
-
-def test_the_preset_of_all_methods_has_those_of_config_yaml_that_need_no_bridge(
-    embedded: dict[str, Any],
-) -> None:
-    preset = yaml.safe_load((PRESETS / "all-methods.yaml").read_text())
-    methods = [
-        entry
-        for entry in embedded["methods"]
-        if "class" in entry or not method_class(entry["id"]).bridges
-    ]
-    assert preset["methods"] == methods
-    for section in ("settings", "deviations"):
-        assert preset[section] == embedded[section]
-    curves = {entry["id"]: entry for entry in embedded["curves"]}
-    for entry in preset["curves"]:
-        chosen = [
-            name for name in curves[entry["id"]]["methods"] if name not in BRIDGED
-        ]
-        assert entry == curves[entry["id"]] | {"methods": chosen}
 
 
 def test_a_role_is_by_default_that_of_a_method_that_there_is() -> None:
@@ -197,36 +167,14 @@ def test_a_study_file_wins_over_the_preset() -> None:
     ]
 
 
-def test_source_states_are_switched_off_as_other_sections_are() -> None:
-    study = load_own(QUICK | DATA | {"source_states": []})
-    assert study.states == ()
-    assert set(study.settings) == {"main"}
-
-
 def test_a_study_file_that_is_not_there_is_named() -> None:
     with pytest.raises(ConfigError, match=r"^nix.yaml: .*study file\. cdspp init"):
         merge_files(["nix.yaml"])
 
 
-def test_keys_that_lack_in_one_place_are_one_fault() -> None:
-    with pytest.raises(ConfigError) as refused:
-        load_own(QUICK | DATA | {"benchmarks": [{"id": "m"}]})
-    assert str(refused.value) == (
-        "1 fault in the configuration:\n"
-        "  - benchmarks[0]: missing dataset, source_view, target_view, tasks, labels."
-    )
-
-
-@pytest.mark.parametrize("preset", ["quik", ["embedded", "quik"]])
-def test_an_unknown_preset_is_named(preset: Any) -> None:
+def test_an_unknown_preset_is_named() -> None:
     with pytest.raises(ConfigError, match="preset: .*'quik': did you mean 'quick'"):
-        load_own({"preset": preset})
-
-
-@pytest.mark.parametrize("preset", [3, None, [["quick"]], {"quick": 1}])
-def test_a_preset_that_is_no_name_is_refused(preset: Any) -> None:
-    with pytest.raises(ConfigError, match=r"preset: unknown name .*quick"):
-        load_own({"preset": preset})
+        load_own({"preset": ["embedded", "quik"]})
 
 
 def test_added_methods_stand_beside_those_that_are_there() -> None:
@@ -245,8 +193,3 @@ def test_a_method_may_be_given_by_its_name_alone() -> None:
     assert config["methods"] == [{"id": name} for name in ("svm-t", "cdspp", "pa")]
     with pytest.raises(ConfigError, match=r"methods.0..id: unknown name 'cdsp'"):
         load_own(QUICK | DATA | {"methods": ["cdsp"]})
-
-
-def test_added_methods_that_are_no_list_are_named() -> None:
-    with pytest.raises(ConfigError, match="add: 'pa' is not of type 'array'"):
-        load_own(QUICK | DATA | {"add": "pa"})

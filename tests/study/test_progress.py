@@ -7,13 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.result_files import RECORDED, RECORDED_OF_TRIAL
+from support.result_files import RECORDED, RECORDED_OF_TRIAL, write_fit_record
 from support.study_files import load_own
 from support.toy_study import CONFIG, status_text, write_texts
 
 from cdspp.cli import study as commands
 from cdspp.core.errors import DataError
-from cdspp.core.files import write_record
 from cdspp.core.jobs import job
 from cdspp.core.names import FitKey, trials_of_block
 from cdspp.core.run_lock import lock_run
@@ -43,7 +42,7 @@ def write_fit(
     result |= RECORDED_OF_TRIAL
     trials = [{"trial": n, **result} for n in trials_of_block(key.block)]
     Path(f"{file}.parquet").touch()
-    write_record(f"{file}.parquet", "", {}, {**RECORDED, "trials": trials})
+    write_fit_record(f"{file}.parquet", {}, {**RECORDED, "trials": trials})
 
 
 def log_of(fits: list[FitKey]) -> str:
@@ -82,21 +81,12 @@ def test_fits_are_counted_by_trial(study: Study) -> None:
     assert "cdspp in main, 2 of its trials" in failure.what
 
 
-@pytest.mark.parametrize(
-    ("error", "reason"),
-    [
-        (DataError("a.npz: damaged"), "a.npz: damaged"),
-        (KeyError("left"), "KeyError: 'left'"),
-    ],
-)
-def test_a_job_that_ended_with_an_error_is_failed(
-    study: Study, error: BaseException, reason: str
-) -> None:
+def test_a_job_that_ended_with_an_error_is_failed(study: Study) -> None:
     entry, *_ = fit_jobs(study)
-    write_log(entry, error)
+    write_log(entry, KeyError("left"))
     assert counts(study)["svm-t"] == {"failed": 2, "missing": 6}
     [failure] = study_progress(study).failures
-    assert (failure.reason, failure.log) == (reason, log_of(entry))
+    assert (failure.reason, failure.log) == ("KeyError: 'left'", log_of(entry))
     for key in entry:  # made since
         write_fit(study, key)
     assert not study_progress(study).failures
@@ -136,26 +126,6 @@ def test_the_text_names_what_failed_and_what_is_missing(
     assert any(line.split() == ["scores", "0", "1"] for line in lines)
     assert "  results/toy/scores/words.parquet" in lines
     assert lines[-1].endswith("cdspp run 'own study.yaml' --cores 8")
-
-
-def test_fits_that_crashed_are_made_again_by_the_command_that_is_named(
-    study: Study, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(commands, "read_study", lambda files: study)
-    first, second, *_ = fit_jobs(study)
-    for entry in (first, second):
-        for key in entry:
-            write_fit(study, key, "no class left" if key.method == "svm-t" else "")
-    assert "crashed" not in status_text()
-    crashed = [key for key in second if key.method == "svm-t"]
-    for key in crashed:
-        write_fit(study, key, "ValueError: odd", crashed=True)
-    [line] = [x for x in status_text().splitlines() if x.startswith("To repeat")]
-    files = [FIT.format(study="toy", **key._asdict()) for key in crashed]
-    command = " ".join(["--forcerun", *(f"{file}.json" for file in files)])
-    assert line.endswith(
-        f"To repeat the fits with unexpected errors: cdspp run --cores 8 -- {command}"
-    )
 
 
 def test_where_the_fit_of_the_showcase_crashed_its_subspace_is_made_again(

@@ -47,13 +47,10 @@ def without(key: str) -> Any:
 @pytest.mark.parametrize(
     ("section", "name", "spoil"),
     [
-        ("views", "tfidf-pca", without("extractor")),
         ("views", "tfidf-pca", lambda e: e.update(option=e.pop("options"))),
         ("benchmarks", "digits", without("labels")),
-        ("benchmarks", "digits", lambda e: e.update(tasks=3)),
         ("methods", "cdspp", lambda e: e.update(options=3)),
         ("methods", "cdspp", lambda e: e.update(benchmarks=[])),
-        ("methods", "cdspp", lambda e: e.update(id="CDSPP")),
         ("settings", "wide", lambda e: e.update(sauce=e.pop("source"))),
         ("settings", "wide", lambda e: e.update(benchmarks="digits", options={"C": 1})),
     ],
@@ -68,7 +65,7 @@ def test_a_broken_entry_is_blamed_once(
 
 
 @pytest.mark.parametrize("section", ["views", "benchmarks", "methods"])
-@pytest.mark.parametrize("value", [None, [], "all", ["cdspp"]])
+@pytest.mark.parametrize("value", [None, "all"])
 def test_a_broken_section_is_blamed_once(
     config: dict[str, Any], section: str, value: Any
 ) -> None:

@@ -9,7 +9,6 @@ from support.study_files import load, read_study
 
 from cdspp.study.model import Study
 from cdspp.study.plan import plan_of
-from cdspp.study.settings import setting_of_value
 
 LABELS = {
     "id": "labels",
@@ -102,8 +101,3 @@ def test_a_curve_draws_its_labels_where_the_main_ones_are_published() -> None:
     values, settings = zip(*found, strict=True)
     assert values == (1, 3, 5, 7, 9)
     assert "main" not in settings
-
-
-def test_names_of_settings_tell_small_and_large_values_apart() -> None:
-    names = [setting_of_value("alpha", value) for value in (1e-5, 0.1, 10, 1e6)]
-    assert names == ["alpha-1em05", "alpha-0p1", "alpha-10", "alpha-1e06"]

@@ -53,10 +53,6 @@ def test_each_of_several_sources_is_left_out_where_states_are_on(
     assert not any(s.leaves_out for s in without_states.settings.values())
 
 
-def test_a_state_of_one_source_runs_the_tasks_that_have_it(study: Study) -> None:
-    assert study.setting_tasks("digits", "noise-print") == ("print_photo", TASK)
-
-
 def test_no_bridge_leads_from_several_sources(study: Study) -> None:
     assert study.fit_tasks("digits", "main", "paired-map-plus") == tuple(TASKS[:3])
     assert study.fit_tasks("digits", "main", "cdspp") == tuple(TASKS)
@@ -93,7 +89,8 @@ def test_a_fit_reads_features_and_split_of_every_source(study: Study) -> None:
     files = files_of_fit(study, FitKey("digits", "main", TASK, "cdspp", "1-10"))
     domains = {"source_features": "print", "source_features_2": "sketch"}
     for name, domain in domains.items():
-        assert files[name] == f"results/features/digits/{domain}.sift-words.npz"
+        view = study.view_names["sift-words"]
+        assert files[name] == f"results/features/digits/{domain}.{view}.npz"
         split = files[name.replace("features", "split")]
         assert split.endswith(f"splits/digits/main/source/{domain}/1-10.parquet")
         assert split in files_before_fits(study)["splits"]

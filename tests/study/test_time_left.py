@@ -22,13 +22,6 @@ def test_a_running_job_counts_by_its_time_at_most_the_expected() -> None:
     assert left.seconds(60, 60) == pytest.approx(2 * (30 + 6 + 2))
 
 
-def test_jobs_that_took_longer_than_expected_make_the_others_longer() -> None:
-    left = TimeLeft(JOBS)
-    left.start("c", 0)
-    left.end("c")
-    assert left.seconds(18, 18) == pytest.approx(3 * (30 + 30 + 2))
-
-
 def test_jobs_that_ran_side_by_side_are_expected_to_go_on_so() -> None:
     left = TimeLeft(JOBS)
     for job in ("a", "c"):

@@ -15,12 +15,12 @@ from support.result_files import (
     RECORDED,
     RECORDED_OF_TRIAL,
     write_fit,
+    write_fit_record,
     write_labels,
 )
 
 from cdspp.analysis.source_help import compare_with_rivals
 from cdspp.analysis.summary import Summary, summarise
-from cdspp.core.files import write_record
 from cdspp.core.names import ALONE, MATCHED, role_domains
 from cdspp.methods import method_class
 from cdspp.paper.plugin import Paper
@@ -342,5 +342,5 @@ def write_fit_records(
         paths.append(place / "1-5.json")
         predictions = paths[-1].with_suffix(".parquet")
         predictions.touch()
-        write_record(predictions, "", {}, {**RECORD, "trials": trials})
+        write_fit_record(predictions, {}, {**RECORD, "trials": trials})
     return paths

@@ -9,15 +9,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from cdspp.core.files import (
-    content_digest,
-    read_json,
-    record_path,
-    write_json,
-    write_record,
-)
-from cdspp.core.names import fit_key, trials_of_block
+from cdspp.core.files import content_digest, read_json, write_json
+from cdspp.core.names import PathLike, fit_key, trials_of_block
 from cdspp.core.provenance import ids_digest
+from cdspp.core.records import Specification, record_path, write_record
 from cdspp.stages.formats import (
     FIT_COLUMNS,
     LABEL_COLUMNS,
@@ -55,7 +50,14 @@ def write_fit(
         result |= {"reason": "", "collapsed": "", "rounds": own["iteration"].nunique()}
         result |= {"tested": len(ids), "test_ids": ids_digest(ids)}
         results.append(result | (trials or {}).get(number, {}))
-    write_record(path, "", inputs or {}, {**RECORDED, "trials": results})
+    write_fit_record(path, inputs or {}, {**RECORDED, "trials": results})
+
+
+def write_fit_record(
+    path: PathLike, inputs: Mapping[str, str], extra: Mapping[str, Any]
+) -> None:
+    """Write the record of a fit without options from the digests of its inputs."""
+    write_record(path, Specification({name: name for name in inputs}), inputs, extra)
 
 
 def rewrite_record(path: Path, **changes: Any) -> None:
@@ -86,7 +88,7 @@ def write_domain(
     write_labels(labels or folder / f"{domain}.parquet", domain, CLASSES, each)
     ids = np.array([f"{domain}-{c}-{i}" for c in CLASSES for i in range(each)])
     X = np.zeros((ids.size, width))
-    write_features(folder / f"{domain}.{view}.npz", Features(X, ids[::-1], {}))
+    write_features(folder / f"{domain}.{view}-1f.npz", Features(X, ids[::-1], {}))
 
 
 def write_block(

@@ -226,8 +226,8 @@ class VerifiedStudy:
             if i != trial
         ]
         files = {
-            "source_features": self.results / f"features/goods/{source}.net.npz",
-            "target_features": self.results / f"features/goods/{target}.net.npz",
+            "source_features": self.results / f"features/goods/{source}.net-1f.npz",
+            "target_features": self.results / f"features/goods/{target}.net-1f.npz",
             "source_split": self.split("source", source),
             "target_split": self.split("target", target),
         }

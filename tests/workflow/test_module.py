@@ -23,28 +23,6 @@ def plan_of(folder: Path, caller: str, *options: str) -> Plan:
     return planned(folder, "--cores", "1", *options)
 
 
-def test_a_module_plans_the_study_of_its_caller(
-    repository: Path, tmp_path: Path
-) -> None:
-    (tmp_path / "config").mkdir()
-    (tmp_path / "config/config.yaml").write_text(yaml.safe_dump(STUDY))
-    caller = f"""
-configfile: "config/config.yaml"
-
-module cdspp:
-    snakefile: "{repository}/workflow/Snakefile"
-    config: config
-
-use rule * from cdspp
-"""
-    plan = plan_of(tmp_path, caller, "--config", "trials=2")
-    fits = {fit for made in plan.fits for fit in made}
-    assert {fit.split("/")[2] for fit in fits} == {"svm-t", "cdspp", "target-only"}
-    assert {fit.split("/")[3] for fit in fits} == {"1-2"}
-    assert plan.rules["report_page"] == plan.rules["all"] == 1
-    assert "embedded" not in plan.output
-
-
 def test_a_module_has_a_part_of_its_callers_configuration_and_a_prefix(
     repository: Path, tmp_path: Path
 ) -> None:

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 import yaml
 from sklearn.datasets import load_wine
-from support.toy_study import CONFIG, Project
+from support.toy_study import CONFIG, WORDS, Project, write_texts
 from support.warm_start import run_warm
 
 LABELS = [f"results/labels/words/{domain}.parquet" for domain in ("left", "right")]
@@ -34,9 +34,7 @@ def planned(project: Project) -> str:
 
 
 @pytest.mark.slow
-def test_a_note_is_written_once_and_a_touch_reruns_nothing(
-    project: Project,
-) -> None:
+def test_a_note_is_written_once_and_a_touch_reruns_nothing(project: Project) -> None:
     write(project, methods=[{"id": "svm-t"}, {"id": "cdls"}])
     output = project.snakemake("--cores", "1", "--", *LABELS)
     assert "3 of 3 steps (100%) done" in output
@@ -48,13 +46,6 @@ def test_a_note_is_written_once_and_a_touch_reruns_nothing(
     (project.folder / "texts/left/fruit/0.txt").write_text("other words")
     rules = project.planned("--", *LABELS).rules
     assert rules == {"prepare_dataset": 1, "labels": 2}
-
-
-def test_the_quick_preset_holds_for_plan(project: Project) -> None:
-    write(project, preset="quick")
-    expected = {"svm-t", "cdls-sup", "dama-sup", "cdspp", "cdspp-pca", "target-only"}
-    _, _, table = planned(project).partition("\nmethod")
-    assert {line.split()[0] for line in table.splitlines()[1:7]} == expected
 
 
 def test_a_study_file_and_the_command_line_win_over_the_preset(
@@ -71,15 +62,6 @@ def test_a_study_file_and_the_command_line_win_over_the_preset(
     assert "replaces methods of" in planned(project)
 
 
-def test_a_section_of_ones_own_fails_for_a_method_that_is_not_there(
-    project: Project,
-) -> None:
-    write(project, preset="quick", deviations=[{"id": "dama-unit-eigenvectors"}])
-    output = project.snakemake("-n", ok=False)
-    assert "deviations[0].methods: unknown name 'dama" in output
-    assert "deviations[0].methods: unknown name 'dama" in planned(project)
-
-
 def write_tables(folder: Path) -> list[str]:
     """Write two tables of scikit-learn's wines; return ids that have no label."""
     wines = load_wine(as_frame=True)
@@ -90,6 +72,45 @@ def write_tables(folder: Path) -> list[str]:
     field = second.iloc[1::2].assign(kind=kind.where(wines.data.index % 3 > 0))
     field.rename_axis("wine").reset_index().to_parquet(folder / "field.parquet")
     return [str(k) for k in field.index[field["kind"].isna()]]
+
+
+def write_flat(folder: Path) -> list[str]:
+    """Write the toy texts, the target flat; return files that have no label."""
+    write_texts(folder, per_class=5)
+    rows, paths = ["file,label"], []
+    for number, path in enumerate(sorted(folder.glob("right/*/*.txt"))):
+        name = f"{number:02}.txt"
+        if number % 5 < 4:
+            rows.append(f"{name},{path.parent.name}")
+        else:
+            name = f"unlabelled/{name}" if number == 4 else name
+            paths.append(f"right/{name}")
+        (folder / "right" / name).parent.mkdir(exist_ok=True)
+        path.rename(folder / "right" / name)
+    for label in WORDS:
+        (folder / "right" / label).rmdir()
+    (folder / "right/labels.csv").write_text("\n".join(rows))
+    return paths
+
+
+def test_texts_without_a_label_are_predicted(project: Project) -> None:
+    hidden = write_flat(project.folder / "flat")
+    benchmark = OWN["benchmarks"][0] | {"id": "flat", "dataset": "flat"}
+    write(
+        project,
+        preset="quick",
+        trials=2,
+        datasets=[{"id": "flat", "folder": "flat"}],
+        benchmarks=[benchmark | {"tasks": ["left_right"]}],
+        methods=[{"id": "svm-t"}, {"id": "cdspp"}],
+        source_states={"states": []},
+    )
+    wanted = "results/toy/predictions/flat/left_right/cdspp.csv"
+    output = project.snakemake("--cores", "1", "--", wanted)
+    assert "flat/right: 3 of 15 texts have no label; as a target they" in output
+    found = pd.read_csv(project.folder / wanted)
+    assert sorted(found["id"]) == sorted(hidden)
+    assert set(found["predicted"]) <= {*WORDS}
 
 
 def test_rows_of_tables_without_a_label_are_predicted(project: Project) -> None:

@@ -12,11 +12,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
 
 import pytest
-from sklearn.datasets import load_wine
 from support.toy_study import CONFIG, Project
+from support.wine_study import wine_study, write_tables
 
 pytestmark = [
     pytest.mark.slow,
@@ -28,31 +27,8 @@ pytestmark = [
 
 EXECUTOR = "snakemake_executor_plugin_empty_folders"
 POLLS = ("--seconds-between-status-checks=1",)
-BENCHMARK = CONFIG["benchmarks"][0]
-STUDY: dict[str, Any] = {
-    "trials": 2,
-    "datasets": [
-        *CONFIG["datasets"],
-        {
-            "id": "wines",
-            "columns": {"label": "kind"},
-            "tables": {"lab": "lab.csv", "field": "tables/field.csv"},
-        },
-    ],
-    "views": [
-        *CONFIG["views"],
-        {"id": "cells", "extractor": "table", "scale": "standardise"},
-    ],
-    "benchmarks": [
-        BENCHMARK
-        | {"id": "wines", "dataset": "wines", "tasks": ["lab_field"]}
-        | dict.fromkeys(("source_view", "target_view"), "cells"),
-    ],
-    "methods": [{"id": "svm-t"}, {"id": "cdspp"}],
-    "source_states": {"states": []},
-    "curves": [],
-    "deviations": [],
-}
+STUDY = wine_study(field="tables/field.csv")
+STUDY |= {key: [*CONFIG[key], *STUDY[key]] for key in ("datasets", "views")}
 
 
 @dataclass(frozen=True)
@@ -82,12 +58,7 @@ def project_of(repository: Path, folder: Path) -> Project:
     plugin = repository / "tests/support/executor" / EXECUTOR
     shutil.copytree(plugin, folder / "src" / EXECUTOR)
     (folder / "tables").mkdir()
-    wines = load_wine(as_frame=True)
-    kind = wines.target.map(dict(enumerate(["red", "rose", "white"])))
-    for first, name in enumerate(("lab.csv", "tables/field.csv")):
-        columns = wines.data.columns[7 * first : 7 * first + 6]
-        rows = wines.data[columns].assign(kind=kind).iloc[first::4]
-        rows.to_csv(folder / name, index=False)
+    write_tables(folder / "lab.csv", folder / "tables/field.csv")
     project.write_config(**STUDY)
     return project
 

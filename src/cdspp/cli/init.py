@@ -77,21 +77,22 @@ def valid_id(text: str) -> str:
     return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")
 
 
-def read_folder(name: str, folder: str) -> StudyData:
-    """Read a folder ``<domain>/<class>/<file>``; DataError lists invalid names."""
+def read_folder(name: str, folder: str, keep_labels: Sequence[str] = ()) -> StudyData:
+    """Read a folder, as `FolderDataset` does; DataError lists invalid names."""
     from cdspp.datasets import FolderDataset
 
-    data = FolderDataset(name, folder)
+    data = FolderDataset(name, folder, keep_labels=keep_labels)
     sizes, lines, faults = data.contents(), [], list[str]()
     for domain, class_sizes in sizes.items():
         if valid_id(domain) != domain:
             hint = f", for instance {valid_id(domain)}" if valid_id(domain) else ""
             path = Path(folder) / domain
             faults.append(f"{path}: {NEEDED}. Rename the folder{hint}.")
-        numbers = class_sizes.values()
-        extremes = dict.fromkeys([min(numbers), max(numbers)])
-        per_class = f"{' to '.join(map(str, extremes))} per class"
-        lines.append(f"{domain}: {sum(numbers)} {data.kind}, {per_class}")
+        n_unlabelled, numbers = class_sizes.pop("", 0), class_sizes.values()
+        per_class = " to ".join(map(str, dict.fromkeys([min(numbers), max(numbers)])))
+        text = f"{sum(numbers)} {data.kind}, {per_class} per class"
+        text += f", and {n_unlabelled} unlabelled" if n_unlabelled else ""
+        lines.append(f"{domain}: {text}")
     _raise_faults(folder, faults)
     entry = {"id": name, "folder": folder}
     return StudyData(data.kind, sizes, entry, (*lines, *data.notes()))
@@ -270,7 +271,7 @@ def _read_data(arguments: Namespace) -> StudyData:
         fault = "--label, --id and --drop are for tables"
         raise ConfigError(f"cdspp init: {fault}; omit them with --folder.")
     else:
-        data = read_folder(arguments.name, arguments.folder)
+        data = read_folder(arguments.name, arguments.folder, arguments.keep_label)
         order = _in_order(list(data.sizes), arguments)
         data = replace(data, sizes={domain: data.sizes[domain] for domain in order})
     entry = {**data.entry, "keep_labels": arguments.keep_label}

@@ -36,7 +36,8 @@ class Sample(NamedTuple):
 
     Equal `id`s mean the same object, also across domains. `path` is that of its file,
     relative to the data set's folder; it is empty for a row of a table or published
-    matrix, and for a fetched file. `label` is empty for an unlabelled row of a table.
+    matrix, and for a fetched file. `label` is empty for an unlabelled sample of the
+    user.
     `position` is its place in the published files of its domain, or in the folder. A
     `paired` sample has a partner of the same id in another domain and no label, and is
     neither a source nor a target sample.
@@ -201,7 +202,7 @@ class Dataset(ABC):
             temporary.mkdir()
             try:
                 index = self._index(temporary, self.generate(temporary))
-                _check_index(index)
+                _check_index(index, of_user=self.user_folder is not None)
                 content = _as_json(index)
                 if self.user_folder is not None:
                     content["root"] = self.user_folder.as_posix()
@@ -250,7 +251,7 @@ def read_index(path: str | Path) -> Index:
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         message = f"{file}: not a data set's index ({error!r}). Prepare it again."
         raise DataError(message) from error
-    _check_index(index)
+    _check_index(index, of_user="root" in content)
     return index
 
 
@@ -313,14 +314,14 @@ def read_fetched(path: str | Path) -> Mapping[str, Any]:
     return record
 
 
-def _check_index(index: Index) -> None:
+def _check_index(index: Index, *, of_user: bool) -> None:
     where, kinds = f"data set {index.dataset}", ", ".join(KINDS)
     if index.kind not in KINDS:
         raise DataError(f"{where}: kind must be one of {kinds}, got {index.kind!r}.")
     for part, names in (("classes", index.classes), ("domains", index.domains)):
         if not names or len(set(names)) != len(names):
             raise DataError(f"{where}: {part} must be distinct names, got {names}.")
-    blank = {""} if index.kind == "tables" else set()
+    blank = {""} if of_user or index.kind == "tables" else set()
     for domain, samples in index.domains.items():
         name = f"{where}, domain {domain}"
         if any(sample.label for sample in samples if sample.paired):

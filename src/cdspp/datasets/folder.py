@@ -1,9 +1,9 @@
-"""A folder of the user: ``<domain>/<class>/<file>``, as for ImageFolder."""
+"""A folder of the user: ``<domain>/<class>/<file>``, or files with a file of labels."""
 
 import hashlib
 import logging
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
 
@@ -13,6 +13,7 @@ from cdspp.core.labels import require_distinct
 from cdspp.core.wording import counted, shortened
 from cdspp.datasets import base
 from cdspp.datasets.base import Cache, Dataset, Sample
+from cdspp.datasets.folder_layout import KEEP, UNLABELLED, read_domain, visible
 
 __all__ = ["SUFFIXES", "FolderDataset", "check_images"]
 
@@ -28,13 +29,16 @@ SHRINK = 8  # largest reduction when decoding JPEG files, for speed
 class FolderDataset(Dataset):
     """Files sorted into ``<domain>/<class>/``; hidden files are skipped.
 
-    The kind of most files is that of the data set; others are skipped. In the folder
-    `paired` of each domain, files of equal names, whatever their suffix, describe one
-    object of unknown class. `keep_labels` are classes that differ from others only in
-    capitals; `cache` stores digests of the files.
+    Files in ``<domain>/unlabelled/`` are unlabelled samples, whose ids are their paths.
+    A domain may instead have its files in one folder, with ``labels.csv`` that names
+    the labelled ones. The kind of most files is that of the data set; others are
+    skipped. In the folder `paired` of each domain, files of equal names, whatever their
+    suffix, describe one object of unknown class. `keep_labels` are classes that differ
+    from others only in capitals or are called unlabelled; `cache` stores digests of the
+    files.
 
     ConfigError refuses a name that no path can have; DataError a missing folder, an
-    empty class, or a paired file not in a domain.
+    empty class, a faulty file of labels, or a paired file not in a domain.
     """
 
     keys = ("folder", "paired", "keep_labels")
@@ -51,19 +55,18 @@ class FolderDataset(Dataset):
         self.identifier, self.folder = identifier, Path(folder)
         self.user_folder = self.folder
         self.cache, self.paired = cache, paired
-        self.domains = tuple(_subfolders(self.folder, "domain"))
-        labels = {d: _subfolders(self.folder / d, "class") for d in self.domains}
+        self.domains = tuple(_subfolders(self.folder))
+        places = ((domain, self.folder / domain) for domain in self.domains)
+        self._files = {d: read_domain(at, paired, keep_labels) for d, at in places}
+        self._classes_of = {d: files.classes() for d, files in self._files.items()}
         with kept_labels(*keep_labels):
-            require_distinct(labels)
-        self._classes_of = {d: {*names} - {paired} for d, names in labels.items()}
+            require_distinct(self._classes_of)
         self.classes = tuple(sorted(set().union(*self._classes_of.values())))
-        folders = [(domain, label) for domain in labels for label in labels[domain]]
-        paths = {place: _visible(self.folder.joinpath(*place)) for place in folders}
-        files = {place: [*filter(Path.is_file, paths[place])] for place in folders}
-        all_files = [*chain(*files.values())]
+        groups = chain.from_iterable(files.groups for files in self._files.values())
+        all_files = [*chain.from_iterable(group.files for group in groups)]
         self.kind = self._most_common_kind(all_files)
         self.skipped = [path for path in all_files if _kind(path) != self.kind]
-        self._samples = self._as_samples(files)
+        self._samples = {domain: self._as_samples(domain) for domain in self.domains}
         samples = chain.from_iterable(self._samples.values())
         self._paths = [self.folder / sample.path for sample in samples]
         pairs = {d: {s.id for s in ss if s.paired} for d, ss in self._samples.items()}
@@ -84,27 +87,44 @@ class FolderDataset(Dataset):
         return self._samples
 
     def notes(self) -> list[str]:
-        """Return notes on skipped files and missing classes for the user."""
-        notes = base.unshared_classes(str(self.folder), self._classes_of)
-        if self.skipped:
-            names = [p.relative_to(self.folder).as_posix() for p in self.skipped]
-            skipped = f"{counted(len(names), 'file')} skipped, not {self.kind}"
-            text = shortened(names, 5)
-            notes.insert(0, f"{self.folder}: {skipped} by suffix: {text}")
-        return notes
+        """Return notes on files and classes for the user."""
+        kind = f"skipped, not {self.kind} by suffix"
+        strays = chain.from_iterable(files.strays for files in self._files.values())
+        notes = self._left_out("file", kind, self.skipped)
+        notes += self._left_out("path", "left out, no file of a class folder", strays)
+        for domain, sizes in self.contents().items():
+            if n := sizes.get(""):
+                text = f"{n} of {sum(sizes.values())} {self.kind} have no label"
+                place = self.folder / domain
+                notes.append(f"{place}: {text}; as a target they are predicted.")
+        if any(files.has_unlabelled_folder() for files in self._files.values()):
+            what = f"files in a folder named {UNLABELLED} have no label"
+            notes.append(f"{self.folder}: {what}. If it is a class, {KEEP}.")
+        return notes + base.unshared_classes(str(self.folder), self._classes_of)
+
+    def _left_out(self, noun: str, what: str, paths: Iterable[Path]) -> list[str]:
+        names = [path.relative_to(self.folder).as_posix() for path in paths]
+        text = f"{counted(len(names), noun)} {what}: {shortened(names, 5)}"
+        return [f"{self.folder}: {text}"] if names else []
 
     def contents(self) -> dict[str, dict[str, int]]:
-        """Return the number of files per class and domain, in order."""
-        return {
-            domain: dict(sorted(Counter(s.label for s in samples if s.label).items()))
-            for domain, samples in self._samples.items()
-        }
+        """Return the number of files per class and domain; "" counts unlabelled."""
+        contents = {}
+        for domain, samples in self._samples.items():
+            labels = Counter(sample.label for sample in samples if not sample.paired)
+            contents[domain] = dict(sorted(labels.items()))
+        return contents
 
     def fingerprint(self) -> str:
-        """Return a digest of the files' paths and content, not their times."""
-        digests = base.file_digests(self._paths, self.cache).items()
-        entries = ((Path(k).relative_to(self.folder).as_posix(), v) for k, v in digests)
-        text = "".join(f"{name} {content}\n" for name, content in entries)
+        """Return a digest of the files' paths, content and labels, not their times."""
+        digests = base.file_digests(self._paths, self.cache).values()
+        samples = chain.from_iterable(self._samples.values())
+        text = ""
+        for sample, content in zip(samples, digests, strict=True):
+            # A class folder is part of the path.
+            in_path = sample.paired or f"/{sample.label}/" in sample.path
+            label = "" if in_path else f" label {sample.label!r}"
+            text += f"{sample.path} {content}{label}\n"
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 
     def _most_common_kind(self, files: Sequence[Path]) -> str:
@@ -115,21 +135,17 @@ class FolderDataset(Dataset):
             raise DataError(f"{message}. Known suffixes: {suffixes}.")
         return counts.most_common(1)[0][0]
 
-    def _as_samples(
-        self, files: Mapping[tuple[str, str], Sequence[Path]]
-    ) -> dict[str, list[Sample]]:
-        samples: dict[str, list[Sample]] = {domain: [] for domain in self.domains}
-        for (domain, label), paths in files.items():
-            of_kind = [path for path in paths if _kind(path) == self.kind]
-            if not of_kind:
-                folder = self.folder / domain / label
-                raise DataError(f"{folder}: the class folder has no {self.kind}.")
-            paired = label == self.paired
-            for path in of_kind:
-                relative = path.relative_to(self.folder).as_posix()
-                name = base.opaque_id(f"{label}/{path.stem}" if paired else relative)
-                label_ = "" if paired else label
-                samples[domain].append(Sample(name, relative, label_, paired=paired))
+    def _as_samples(self, domain: str) -> list[Sample]:
+        samples = []
+        for group in self._files[domain].groups:
+            for path in group.of_kind(self.kind, SUFFIXES[self.kind]):
+                name = relative = path.relative_to(self.folder).as_posix()
+                if group.paired:
+                    name = base.opaque_id(f"{self.paired}/{path.stem}")
+                elif group.label:  # a path may contain it
+                    name = base.opaque_id(relative)
+                sample = Sample(name, relative, group.label, paired=group.paired)
+                samples.append(sample)
         return samples
 
 
@@ -138,16 +154,12 @@ def _kind(path: Path) -> str | None:
     return next((kind for kind, names in SUFFIXES.items() if suffix in names), None)
 
 
-def _visible(folder: Path) -> list[Path]:
-    return sorted(path for path in folder.iterdir() if not path.name.startswith("."))
-
-
-def _subfolders(folder: Path, what: str) -> list[str]:
+def _subfolders(folder: Path) -> list[str]:
     if not folder.is_dir():
         raise DataError(f"{folder}: no such folder.")
-    if names := [path.name for path in _visible(folder) if path.is_dir()]:
+    if names := [path.name for path in visible(folder) if path.is_dir()]:
         return names
-    raise DataError(f"{folder} has no {what} folder (<domain>/<class>/<file>).")
+    raise DataError(f"{folder} has no domain folder (<domain>/<class>/<file>).")
 
 
 def check_images(files: Sequence[Path]) -> None:

@@ -245,7 +245,7 @@ def _from_table(
         path=path,
         X=encoder.encode(rows, codes),
         ids=[*map(as_text, rows[id_] if has_ids else range(1, len(rows) + 1))],
-        labels=_texts(labels),
+        labels=label_texts(labels),
         label=label if label in rows else "",
         features=tuple(encoder.get_feature_names_out()),
         records=[int(k) + 1 for k in rows.index],
@@ -369,7 +369,7 @@ def _from_arrays(arrays: Arrays, path: str, columns: Columns) -> DomainRows:
         X=X.astype(np.float64),
         features=tuple(map(str, names)),
         ids=[*map(as_text, ids)],
-        labels=_texts(labels.tolist()),
+        labels=label_texts(labels.tolist()),
         label=label or "",
         missing_markers=missing_markers(labels.tolist()),
         has_ids=id_ is not None,
@@ -404,7 +404,7 @@ def _matrix(arrays: Arrays, path: str, excluded: Sequence[str | None]) -> NDArra
     raise DataError(f"expected a matrix X of numbers, got {shapes}.")
 
 
-def _texts(labels: Iterable[Any]) -> list[str]:
+def label_texts(labels: Iterable[Any]) -> list[str]:
     """Return labels as text: 7 and 7.0 are "7", and a missing-value marker is ""."""
     texts = ("" if is_missing(value) else as_text(value).strip() for value in labels)
     whole = (_WHOLE.sub(r"\1", text) for text in texts)

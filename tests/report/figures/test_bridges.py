@@ -46,26 +46,6 @@ def test_lines_across_are_of_the_main_setting_and_say_what_they_use(
     assert len(across) == 4  # the baseline, the reference, it alone, shared columns
     assert all(len({*line.get_ydata()}) == 1 for line in across)
     assert names(figure) == {
-        *(
-            "SVM_\\mathrm{t}: no source",
-            "CDSPP: labels only",
-            "target-only: no source",
-        ),
+        *("SVM_\\mathrm{t}: no source", "CDSPP: labels only", "target-only: no source"),
         *("shared columns+", "paired map+"),
     }
-
-
-def test_without_a_curve_of_labels_its_panel_is_empty(
-    watch: Callable[..., list[Figure]], tmp_path: Path
-) -> None:
-    left, right = drawn(watch, tmp_path, PAIRS).axes
-    assert left.lines
-    assert not right.axison
-
-
-def test_only_studies_with_a_curve_of_pairs_have_the_figure() -> None:
-    plans = [
-        curve_plan(*curves, methods=METHODS, bridge=BRIDGE)
-        for curves in ((PAIRS, LABELS), (LABELS,))
-    ]
-    assert ["paired_rows" in plan.varied for plan in plans] == [True, False]

@@ -11,12 +11,7 @@ import numpy as np
 import pytest
 from matplotlib.figure import Figure
 from support.page_reader import texts
-from support.report_data import (
-    DIGIT_TASKS,
-    draw_comparisons,
-    make_plan,
-    scores_frame,
-)
+from support.report_data import DIGIT_TASKS, draw_comparisons, make_plan, scores_frame
 
 from cdspp.analysis.source_help import compare_with_rivals, no_comparisons
 from cdspp.core.wording import in_points, task_title
@@ -74,9 +69,7 @@ def test_the_verdict_has_its_word_where_nothing_can_be_said(draw: Draw) -> None:
     assert not any(" over " in text for text in [*few, *fallen, *bare])
 
 
-def test_many_tasks_fit_the_figure_and_colours_are_named(
-    draw: Draw,
-) -> None:
+def test_many_tasks_fit_the_figure_and_colours_are_named(draw: Draw) -> None:
     _, svg = draw(make_plan(tasks=MANY), source_helps=0.06)
     shown = texts(svg)
     assert sum(" → " in text for text in shown) == 16
@@ -102,24 +95,20 @@ def test_a_gain_stands_at_its_mean_between_the_ends_of_its_interval(draw: Draw) 
         assert any(np.allclose(x, ends) for x in lines if len(x) == 2)
 
 
-@pytest.mark.parametrize("tasks", [DIGIT_TASKS, MANY], ids=["few", "many"])
 @pytest.mark.parametrize(
     "options",
     [
         {"methods": ("cdspp",)},
-        {"methods": ("svm-t",)},
-        {"methods": ("dama",)},
         {"states": ()},
-        {"states": ("noise",)},
         {"target_only": False, "states": ("none",)},
         {"methods": ()},
     ],
-    ids=["reference", "baseline", "other", "no state", "one state", "none", "nothing"],
+    ids=["reference", "no state", "none", "nothing"],
 )
-def test_what_did_not_run_is_left_out(
-    draw: Draw, tasks: list[str], options: dict[str, Any]
+def test_of_many_tasks_what_did_not_run_is_left_out(
+    draw: Draw, options: dict[str, Any]
 ) -> None:
-    _, svg = draw(make_plan(tasks=tasks, trials=5, **options))
+    _, svg = draw(make_plan(tasks=MANY, trials=5, **options))
     assert "Digits" in texts(svg)
     assert "nan" not in svg
 
@@ -140,14 +129,3 @@ def test_missing_scores_are_drawn_without_a_crash(
     for found in (compare_with_rivals(scores, plan), no_comparisons()):
         draw_source_help([plan], [found], [output])
         assert "nan" not in output.read_text(encoding="utf-8").lower()
-
-
-@pytest.mark.parametrize("tasks", [DIGIT_TASKS[:1], MANY], ids=["few", "many"])
-def test_equal_scores_give_equal_bytes(tmp_path: Path, tasks: list[str]) -> None:
-    plan = make_plan(tasks=tasks, methods=("svm-t", "cdspp"), trials=5)
-    outputs = [tmp_path / f"{n}.{form}" for n in "ab" for form in ("svg", "png")]
-    for place in (0, 2):
-        given = outputs[place : place + 2]
-        draw_source_help([plan], [draw_comparisons(plan)], given)
-    first, second = ([p.read_bytes() for p in outputs[i : i + 2]] for i in (0, 2))
-    assert first == second

@@ -9,22 +9,18 @@ from typing import Any
 
 import matplotlib
 import pytest
-from matplotlib import rc_params_from_file
 from matplotlib.figure import Figure
 from matplotlib.text import Text
 from support.page_reader import texts
-from support.report_data import METHODS, make_plan
+from support.report_data import DIGIT_TASKS, METHODS, make_plan
 from support.score_data import curve_entry
 from support.written_study import WrittenStudy
 
 from cdspp.core.errors import DataError
-from cdspp.core.yaml_files import read_yaml
 from cdspp.report.figures import style
 from cdspp.report.figures.style import add_legend, canvas, in_style, width
 
 DrawAll = Callable[[str], list[tuple[Figure, float]]]
-ROOT = Path(__file__).parents[3]
-STYLES = sorted((ROOT / "src/cdspp/report/styles").glob("*.mplstyle"))
 SIZES = {"one-column": (3.5, 7), "two-columns": (7.16, 9)}  # inches, points
 
 
@@ -57,30 +53,6 @@ def test_the_settings_of_a_user_change_no_figure(tmp_path: Path) -> None:
         assert draw(tmp_path / "a.svg") == usual
 
 
-def test_a_study_chooses_one_of_the_style_files() -> None:
-    schema = read_yaml(ROOT / "workflow/schemas/config.schema.yaml")
-    entry = schema["properties"]["figures"]["properties"]["style"]
-    assert entry["enum"] == [file.stem for file in STYLES] == [*SIZES]
-    assert entry["default"] == "two-columns"
-
-
-def test_matplotlib_knows_the_styles_by_name() -> None:
-    for name, (inches, points) in SIZES.items():
-        with matplotlib.style.context(f"cdspp.report.styles.{name}"):
-            found = matplotlib.rcParams
-            assert found["figure.figsize"][0] == inches
-            assert found["font.size"] == points
-            assert found["pdf.fonttype"] == 42
-
-
-def test_the_styles_differ_in_sizes_only() -> None:
-    one, two = (rc_params_from_file(f, use_default_template=False) for f in STYLES)
-    assert one.keys() == two.keys()
-    other = {key for key in one if one[key] != two[key]}
-    assert all(key.endswith(("size", "width")) for key in other)
-    assert "axes.prop_cycle" in one
-
-
 @pytest.fixture
 def draw_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> DrawAll:
     """Return a function that draws every figure of a study in a style, and what of it.
@@ -88,7 +60,8 @@ def draw_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> DrawAll:
     That is each figure, and how far it reaches beyond its edges, in inches.
     """
     alpha = curve_entry("alpha", parameter="alpha", methods=["cdspp"])
-    plan = make_plan(methods=tuple(METHODS), curves=[curve_entry(), alpha])
+    many = {"methods": tuple(METHODS), "tasks": DIGIT_TASKS[:2], "trials": 3}
+    plan = make_plan(**many, curves=[curve_entry(), alpha])
 
     def make(name: str) -> list[tuple[Figure, float]]:
         drawn = []

@@ -17,7 +17,6 @@ from cdspp.report.tables.contents import (
     untrained_text,
 )
 from cdspp.stages.formats import Features, read_features, write_features
-from cdspp.stages.splits import write_split
 
 PLAN = make_plan(benchmark="shops", tasks=["web_shop"]).of_data()
 
@@ -62,7 +61,7 @@ def test_samples_classes_features_and_labels_are_counted(folder: Path) -> None:
 
 
 def test_untrained_networks_and_scales_are_told(folder: Path) -> None:
-    [path] = folder.glob("shop.net.npz")
+    [path] = folder.glob("shop.net-1f.npz")
     found = read_features(path)
     base = {"extractor": "cnn", "options": {"weights": "random"}}
     told = {"extractor": "pca", "options": {}, "view": base, "scale": "unit"}
@@ -76,7 +75,6 @@ def test_untrained_networks_and_scales_are_told(folder: Path) -> None:
     [
         (["words", "net", "net"], ""),
         (["words", "net, random weights", "net, random weights, scale pca"], "target"),
-        (["words, random weights", "net", "net"], "source"),
         (["words", "net", "net, random weights"], "target (c)"),
         (
             ["words, random weights", *["net, random weights"] * 2],
@@ -92,39 +90,6 @@ def test_whose_features_come_from_random_weights_is_a_sentence(
     frame.to_csv(path, index=False)
     said = f"Features of the {told} come from a network with random weights."
     assert untrained_text(path) == (said if told else "")
-
-
-def test_a_class_without_a_labelled_sample_in_a_trial_counts_as_none(
-    folder: Path,
-) -> None:
-    rows = [(1, "web-cup-0", "source", "cup"), (2, "web-pen-0", "source", "pen")]
-    write_block(folder / "splits", "source", "web", "1-1", rows)
-    (folder / "splits/source/web/2-2.parquet").unlink()
-    source, _ = count_contents(PLAN, **files(folder)).itertuples()
-    assert source.fewest_labelled_per_class == 0
-    assert source.most_labelled_per_class == 1
-
-
-def test_the_splits_that_the_study_writes_are_counted(folder: Path) -> None:
-    for path in folder.glob("splits/*/*/*.parquet"):
-        path.unlink()
-    for role, domain, per_class in (("source", "web", 9), ("target", "shop", 1)):
-        write_split(
-            labels=folder / f"{domain}.parquet",
-            output=folder / "splits" / role / domain / "1-3.parquet",
-            dataset="goods",
-            domain=domain,
-            role=role,
-            protocol="seeded",
-            per_class=per_class,
-            unlabelled=None,
-            classes=CLASSES,
-            block="1-3",
-            seed=0,
-        )
-    source, target = count_contents(PLAN, **files(folder)).itertuples()
-    assert list(source[10:]) == [3, 4, 4, 8, 8, 0, 0]
-    assert list(target[10:]) == [3, 1, 1, 2, 2, 4, 4]
 
 
 def test_each_role_is_described_by_its_own_view(folder: Path) -> None:
@@ -149,22 +114,6 @@ def test_a_line_tells_numbers_and_ranges(folder: Path) -> None:
         ["shop", "target", "goods", "net", "6", "2", "7", "1", "2", "1 to 3"],
     ]
     assert "(of 2)" in table.caption
-
-
-@pytest.mark.parametrize(
-    ("task", "overlap", "told"),
-    [
-        ("web_shop", "exclude", False),
-        ("web_web", "exclude", True),
-        ("web_web", "keep", False),
-    ],
-)
-def test_the_caption_says_where_test_samples_are_left_out(
-    folder: Path, task: str, overlap: str, told: bool
-) -> None:
-    plan = replace(PLAN, tasks=(task,), overlap=overlap)
-    table = build_contents_table(count_contents(PLAN, **files(folder)), plan)
-    assert ("labelled in its source" in table.caption) == told
 
 
 def test_features_of_other_samples_than_the_labels_are_refused(folder: Path) -> None:

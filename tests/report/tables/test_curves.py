@@ -34,11 +34,6 @@ def test_a_line_has_the_means_of_a_method_on_a_task() -> None:
     assert shown(table, "CDSPP", "Average") == ["13.0 (1.0)", "21.0 (1.0)"]
 
 
-def test_fewer_trials_are_told_beside_the_name() -> None:
-    (table,) = tables_of(curve_entry(), shortened={"cdspp": 2})
-    assert table.lines[1].cells[0].note == "2 trials"
-
-
 def test_a_method_of_some_tasks_has_their_number_at_the_average() -> None:
     plan = curve_plan(curve_entry(), fewer_tasks={"cdspp": 1})
     scores = curve_scores(plan)
@@ -69,36 +64,11 @@ def test_what_was_dropped_is_a_dash_and_told() -> None:
     assert "no test sample: 9 (amazon → dslr); no average" in table.caption
 
 
-def test_missing_scores_leave_dashes() -> None:
-    plan = curve_plan(curve_entry())
-    curves = arrange_curves(curve_scores(plan)[:0], plan)
-    (table,) = [build_curve_table(c, plan) for c in curves]
-    assert {c.text for line in table.lines for c in line.cells[2:]} == {DASH}
-
-
 def test_the_best_of_a_task_and_value_is_bold() -> None:
     (table,) = tables_of(curve_entry())
     assert [line.cells[2].bold for line in table.lines] == [False, True] * 3
     (table,) = tables_of(curve_entry(), shortened={"cdspp": 3})
     assert not any(line.cells[2].bold for line in table.lines)
-
-
-@pytest.mark.parametrize(
-    ("parameter", "telling"),
-    [
-        ("labels", "Columns: labelled target samples per class."),
-        ("n_components", "number of classes (10): for larger d the curve is flat"),
-        ("max_iter", "Each T is a separate fit"),
-        ("alpha", "Columns: weight of the regulariser, alpha."),
-        ("eigenvector_scaling", "Columns: eigenvector scaling."),
-    ],
-)
-def test_captions_say_what_a_reader_must_know(parameter: str, telling: str) -> None:
-    entry = curve_entry("some", parameter=parameter, methods=["cdspp"])
-    (table,) = tables_of(entry)
-    assert telling in table.caption
-    assert "over 3 trials" in table.caption
-    assert "Bold" not in table.caption
 
 
 @pytest.mark.parametrize("protocol", ["seeded", "published"])

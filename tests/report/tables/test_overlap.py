@@ -14,11 +14,7 @@ from support.result_files import write_block
 
 from cdspp.datasets.catalogue import load_catalogue
 from cdspp.datasets.published import draw_published, published_labels
-from cdspp.report.tables.contents import (
-    build_overlap_table,
-    count_overlap,
-    read_splits,
-)
+from cdspp.report.tables.contents import build_overlap_table, count_overlap, read_splits
 from cdspp.report.tables.table import to_latex, to_markdown
 
 TASKS = ("web_web", "shop_web")
@@ -106,14 +102,6 @@ def test_published_tasks_within_one_domain_share_most_or_some_test_samples(
     assert round(100 * found.share) == percent
 
 
-def test_the_published_tasks_between_domains_share_nothing(repository: Path) -> None:
-    source, _ = office_caltech(repository, "webcam")
-    _, target = office_caltech(repository, "dslr")
-    found = count(source, target, "webcam_dslr")
-    assert not found.within_domain
-    assert found.shared_samples == found.highest_share == 0
-
-
 def test_test_samples_are_compared_with_the_source_of_the_same_trial() -> None:
     found = count(SOURCE, TARGET, "web_web")
     assert (found.test_samples, found.shared_samples) == (2.5, 1.5)
@@ -140,22 +128,6 @@ def test_the_table_shows_mean_and_range_and_marks_tasks_within_one_domain(
     assert first.share == pytest.approx((2 / 3 + 1 / 2) / 2)
     marked = r"web $\rightarrow$ web {\scriptsize within one domain}"
     assert marked in to_latex(table)
-
-
-@pytest.mark.parametrize(
-    ("overlap", "sentence"),
-    [
-        ("keep", "They stay in the test, as in the published trials."),
-        ("exclude", "The fits leave them out of the test."),
-    ],
-)
-def test_the_caption_says_what_the_fits_do_with_them(
-    overlap: str, sentence: str
-) -> None:
-    splits = {("source", "web"): frame(SOURCE), ("target", "web"): frame(TARGET)}
-    plan = replace(PLAN, tasks=("web_web",), overlap=overlap)
-    table = build_overlap_table(count_overlap(splits, plan), plan)
-    assert sentence in table.caption
 
 
 def test_without_shared_samples_the_caption_says_all() -> None:

@@ -5,15 +5,12 @@ from __future__ import annotations
 import re
 import shutil
 import subprocess
-import tomllib
 from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
 import pytest
 
-import cdspp
-from cdspp.core.wording import marks
 from cdspp.report.tables.table import (
     Cell,
     Line,
@@ -110,15 +107,6 @@ def test_a_csv_file_writes_true_and_false_as_other_programs_read_them() -> None:
     assert to_csv(replace(TABLE, data=data)) == "row,collapsed\na,true\nb,false\n"
 
 
-def test_a_line_without_a_name_has_no_heading_of_its_own() -> None:
-    first, second = (Cell("a"), Cell("1")), (Cell(""), Cell("2"))
-    html = to_html(
-        replace(TABLE, columns=("b", "c"), lines=(Line(first), Line(second)))
-    )
-    assert '<th scope="row">a</th><td>1</td>' in html
-    assert "<td></td><td>2</td>" in html
-
-
 def test_a_subscript_keeps_the_blank_behind_it() -> None:
     named = replace(TABLE, lines=(Line((Cell("CDLS_sup (late)", name=True),)),))
     assert r"CDLS\textsubscript{sup} (late)" in to_latex(named)
@@ -136,24 +124,3 @@ def test_a_wide_table_fits_a_column(tmp_path: Path) -> None:
     command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "paper"]
     subprocess.run(command, cwd=tmp_path, check=True, stdout=subprocess.DEVNULL)
     assert "Overfull" not in (tmp_path / "paper.log").read_text(errors="replace")
-
-
-def test_marks_tell_supervised_and_shortened_methods() -> None:
-    assert marks(supervised=True, shortened=True) == "*†"
-    assert marks(supervised=False, shortened=False) == ""
-
-
-def test_every_caption_of_the_files_is_used_and_no_other_one() -> None:
-    package = Path(cdspp.__file__).parent
-    asked = set()
-    for folder in ("report/tables", "paper"):
-        for file in (package / folder).glob("*.py"):
-            call = r"caption\(['\"]([a-z-]+)['\"], ['\"]([a-z-]+)['\"]"
-            asked |= {*re.findall(call, file.read_text(encoding="utf-8"))}
-    texts = {
-        (file.stem, name)
-        for file in (package / "report/captions").glob("*.toml")
-        if file.stem != "marks"
-        for name in tomllib.loads(file.read_text(encoding="utf-8"))
-    }
-    assert asked == texts != set()
