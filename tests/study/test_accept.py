@@ -1,8 +1,9 @@
-"""Fits of other code or versions: accepted on a sample, or refused with a difference."""
+"""Fits of other code or versions: accepted on a sample, or refused."""
 
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -39,19 +40,32 @@ from cdspp.study.model import Study
 from cdspp.study.specifications import Specifications
 from cdspp.study.stale import fit_file, unrecorded_files
 
-METHODS: list[dict[str, Any]] = [{"id": "svm-t"}, {"id": "target-only"}]
+METHODS: list[dict[str, Any]] = [{"id": "svm-t"}, {"id": "cdspp"}]
 SMALL: dict[str, Any] = {"trials": 2, "block_size": 1, "curves": [], "deviations": []}
 SMALL |= {"source_states": {"states": ["none"]}, "methods": METHODS}
-CELLS = {("main", "svm-t"), ("main", "target-only"), ("none", "svm-t")}
+CELLS = {("main", "svm-t"), ("main", "cdspp"), ("none", "cdspp")}
 Rerun = Callable[..., Any]
 
 
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Study]:
+    """Return a folder with the fits of a study, to be copied, and the study."""
+    folder = tmp_path_factory.mktemp("made")
+    write_texts(folder / "texts", per_class=6)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        study = fitted(SMALL)
+    return folder, study
+
+
 @pytest.fixture
-def study(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Study:
-    """Return a study with fits in the working folder."""
+def study(
+    made: tuple[Path, Study], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Study:
+    """Return the study, with a copy of its fits in the working folder."""
+    shutil.copytree(made[0], tmp_path, dirs_exist_ok=True)
     monkeypatch.chdir(tmp_path)
-    write_texts(tmp_path / "texts", per_class=6)
-    return fitted(SMALL)
+    return made[1]
 
 
 def fitted(changes: dict[str, Any]) -> Study:
@@ -103,12 +117,12 @@ def change_code(monkeypatch: pytest.MonkeyPatch, code: str = "other") -> None:
 
 @pytest.fixture
 def other_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let one label and all confidences of svm-t change by a little."""
+    """Let one label of cdspp change."""
     run = stage._run_trial
 
     def run_otherwise(job_inputs: Any, fit: Fit, trial: Any) -> Any:
         fields, iterations = run(job_inputs, fit, trial)
-        if fit.method == "svm-t":
+        if fit.method == "cdspp":
             last = iterations[-1]
             predicted = last.prediction.copy()
             predicted[0] = next(c for c in sorted(trial.classes) if c != predicted[0])
@@ -160,10 +174,10 @@ def test_a_difference_is_measured_and_nothing_is_written(
         accept(study)
     text = str(refused.value)
     assert text.startswith("2 of 3 refitted trials differ, so no fit is accepted. ")
-    assert "words/main/svm-t on left_right, trial " in text or "right_right" in text
+    assert "words/main/cdspp on " in text
     assert "% of the labels differ (1 of " in text
     assert "cdspp run --remake" in text
-    assert "target-only" not in text
+    assert "svm-t" not in text
     assert content() == before
 
 
@@ -174,6 +188,8 @@ def test_the_largest_difference_in_confidence_is_named_and_counts_to_the_last_bi
 
     def run_otherwise(*arguments: Any) -> Any:
         fields, [*first, last] = run(*arguments)
+        if last.confidence is None:
+            return fields, [*first, last]
         confidence = np.asarray(last.confidence, np.float32).copy()
         confidence[0] = np.nextafter(confidence[0], np.float32(9))
         return fields, [*first, replace(last, confidence=confidence)]
@@ -193,8 +209,8 @@ def test_fits_of_other_package_versions_are_accepted_by_themselves(
     assert "Accepted 12 fits" in accept(study)
     assert {job["versions"]["numpy"] for job in jobs()} == {"99.0"}
     text = accepted_text(jobs())
-    assert text.startswith("12 of 12 fits made by earlier code or packages (cdspp ")
-    assert f"numpy {number}) and accepted, as a sample of 3 refitted trials " in text
+    assert text.startswith("12 of 12 fits were made by other code or packages (cdspp ")
+    assert f"numpy {number}) and accepted: a sample of 3 refitted trials " in text
 
 
 def test_a_killed_accept_leaves_whole_records_and_the_next_one_finishes(
@@ -207,13 +223,14 @@ def test_a_killed_accept_leaves_whole_records_and_the_next_one_finishes(
             raise KeyboardInterrupt
         write(*arguments)
 
-    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+    with monkeypatch.context() as patch:
         patch.setattr(accepting, "write_record", write_some)
-        accept(study)
+        with pytest.raises(KeyboardInterrupt):
+            accept(study)
     assert len(affected_fits(study)) == 9
     assert "Accepted 9 fits" in accept(study)
     assert len(jobs()) == 12
-    assert "12 of 12 fits made by earlier" in accepted_text(jobs())
+    assert "12 of 12 fits were made by" in accepted_text(jobs())
 
 
 def change_trial(file: str, **changes: Any) -> None:
@@ -294,6 +311,25 @@ def test_fits_accepted_twice_keep_their_first_origin(
         assert trial["accepted"]["code"] == first
     accept(study)  # with the code that made them
     assert accepted_text(jobs()) == ""
+
+
+def test_external_predictions_are_read_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    write_texts(tmp_path / "texts", per_class=6)
+    rows = [f"left_right,1,right{row},metal" for row in range(18)]
+    text = "\n".join(["task,trial,id,predicted", *rows])
+    Path("mine.csv").write_text(text)
+    [benchmark] = CONFIG["benchmarks"]
+    own = {"benchmarks": [benchmark | {"tasks": ["left_right"]}], "trials": 1}
+    own["methods"] = [{"id": "svm-t"}, {"id": "llm", "predictions": "mine.csv"}]
+    study = fitted({**SMALL, **own})
+    change_code(monkeypatch)
+    assert "Accepted 2 fits without making them again" in accept(study)
+    Path("mine.csv").write_text(text.replace("metal", "river"))
+    change_code(monkeypatch, "a later one")
+    assert {fit.key.method for fit in affected_fits(study)} == {"svm-t"}
 
 
 @pytest.fixture

@@ -150,9 +150,10 @@ def accepted_text(records: Iterable[Mapping[str, Any]]) -> str:
     number = f"{sum(origins.values())} of {counted(n_trials, 'fit')}"
     by = ", ".join(f"{text} ({counted(n, 'fit')})" for text, n in origins.items())
     by = by if len(origins) > 1 else next(iter(origins))
-    of = f"a sample of {counted(sum(samples.values()), 'refitted trial')}"
-    what = f"made by earlier code or packages ({by}) and accepted, as {of}"
-    return f"{number} {what} was equal in every bit: {', '.join(sorted(samples))}."
+    what = f"were made by other code or packages ({by}) and accepted"
+    sample = f"a sample of {counted(sum(samples.values()), 'refitted trial')}"
+    files = ", ".join(sorted(samples))
+    return f"{number} {what}: {sample} was equal in every bit ({files})."
 
 
 def _origin_text(entry: Mapping[str, Any], here: Mapping[str, str]) -> str:
