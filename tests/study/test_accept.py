@@ -347,7 +347,6 @@ def test_an_active_run_and_options_of_another_study_are_refused(
         accept(study)
     assert main(["run", "--accept", "--remake", "toy.yaml"]) == 2
     assert "expected --accept or --remake, got both" in capsys.readouterr().err
-    assert main(["run", "--accept", "toy.yaml", "--", "--config", "trials=2"]) == 2
-    assert "reads the study file in this folder, without --config" in (
-        capsys.readouterr().err
-    )
+    for words in (["--config", "trials=2"], ["results/toy/scores/words.parquet"]):
+        assert main(["run", "--accept", "toy.yaml", "--", *words]) == 2
+        assert f"study from its file, without {words[0]}" in capsys.readouterr().err

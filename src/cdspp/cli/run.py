@@ -31,7 +31,7 @@ IDLE = "Nothing to be done"
 FORWARDED = ("SIGINT", "SIGTERM", "SIGHUP")
 TRACEBACK = '  File "'  # a location in the workflow, named in the first line
 FIRST_LEFT = 10.0  # seconds before the line shows the time left
-# Options of Snakemake that name another study or folder, or forbid writing.
+# Options of Snakemake that change the study or its folder, or forbid writing.
 NOT_ACCEPTING = frozenset(
     ("--config", "-C", "--configfile", "--configfiles", "--directory", "-d")
     + ("--dry-run", "--dryrun", "-n")
@@ -131,11 +131,12 @@ def _plan(arguments: Namespace) -> str:
 
 def _accept(arguments: Namespace) -> None:
     """Accept fits of other code or versions on a sample; print what was accepted."""
-    words = {word.partition("=")[0] for word in arguments.snakemake}
-    if found := sorted(words & NOT_ACCEPTING):
-        remedy = "Put values into the study file, and run other options on their own"
-        fault = f"--accept reads the study file in this folder, without {found[0]}"
-        raise ConfigError(f"{fault}. {remedy}.")
+    words = (word.partition("=")[0] for word in arguments.snakemake)
+    for word in words:
+        if word in NOT_ACCEPTING or word.startswith(("data/", "results/")):
+            fault = f"--accept takes the whole study from its file, without {word}"
+            remedy = "Put values into the study file, or leave --accept out"
+            raise ConfigError(f"{fault}. {remedy}.")
     if arguments.remake:
         raise ConfigError("expected --accept or --remake, got both. Leave one out.")
     from cdspp.study.accept import NOTHING, accept, affected_fits, inputs_to_remake

@@ -139,7 +139,7 @@ def sample_of(fits: Iterable[AffectedFit]) -> list[SampledTrial]:
     for cell, file in lacking.items():
         if cell not in quickest:
             what = "fits of a sample need this file, which is missing"
-            remedy = f"Make it with cdspp run STUDY_FILE --remake -- {file}"
+            remedy = f"Make it with cdspp run STUDY_FILE -- {file}"
             raise DataError(f"{file}: {what}. {remedy}, and accept again.")
     sample = (sampled for *_, sampled in quickest.values())
     return sorted(sample, key=lambda sampled: sampled.seconds)
