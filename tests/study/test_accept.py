@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -14,12 +14,13 @@ import pytest
 from support.result_files import rewrite_record
 from support.study_files import load_own
 from support.toy_study import CONFIG, write_texts
+from support.written_study import VerifiedStudy
 
 from cdspp.analysis.fit_records import accepted_text, intact_jobs, sample_faults
 from cdspp.cli.main import main
 from cdspp.core import provenance
 from cdspp.core.errors import ConfigError, DataError
-from cdspp.core.files import read_json
+from cdspp.core.files import read_json, write_json
 from cdspp.core.names import FitKey
 from cdspp.core.run_lock import lock_run
 from cdspp.stages import fit as stage
@@ -44,7 +45,6 @@ METHODS: list[dict[str, Any]] = [{"id": "svm-t"}, {"id": "cdspp"}]
 SMALL: dict[str, Any] = {"trials": 2, "block_size": 1, "curves": [], "deviations": []}
 SMALL |= {"source_states": {"states": ["none"]}, "methods": METHODS}
 CELLS = {("main", "svm-t"), ("main", "cdspp"), ("none", "cdspp")}
-Rerun = Callable[..., Any]
 
 
 @pytest.fixture(scope="module")
@@ -296,6 +296,24 @@ def test_verify_misses_a_lost_sample_and_a_run_does_not_remake_it(
     assert "differs from the one" in sample_faults(jobs(), root)[0]
     file.unlink()
     assert "is missing. Restore it" in sample_faults(jobs(), root)[0]
+
+
+def test_verify_names_accepted_fits_and_their_sample(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    written = VerifiedStudy(tmp_path / "results")
+    file = written.root / "accepted/abc.json"
+    write_json(file, {})
+    sample = {"sample": str(file), "sha256": provenance.file_digest(file)}
+    origin = {"code": "1", "versions": {"cdspp": "0.1.0"}, "refits": 5}
+    change_trial(str(written.fit()), accepted=origin | sample)
+    assert main(["verify", str(written.root)]) == 0
+    said = "2 of 16 fits were made by other code or packages (cdspp 0.1.0) and accepted"
+    assert f"all as computed. {said}: a sample of 5 " in capsys.readouterr().out
+    file.unlink()
+    with pytest.raises(SystemExit):
+        main(["verify", str(written.root)])
+    assert "fits were accepted is missing" in capsys.readouterr().out
 
 
 def test_fits_accepted_twice_keep_their_first_origin(
