@@ -20,7 +20,6 @@ UNUSED := /(_inductor|_vendor|babel|black|codegen|fsspec|fx_passes|git|mypyc?|ph
 study: $(READY)
 	@echo "[2/2] running the embedded study on $(CORES) cores"
 	@$(BIN)/snakemake --cores $(CORES) --workflow-profile workflow/profiles/local
-	@$(BIN)/cdspp summary results/embedded
 
 test: $(READY)
 	@echo "[2/2] running the tests"

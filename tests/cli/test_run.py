@@ -17,8 +17,9 @@ from unittest.mock import Mock
 
 import pytest
 
-from cdspp.cli import run
+from cdspp.cli import run, run_display
 from cdspp.cli.main import main
+from cdspp.cli.run_display import RunDisplay
 from cdspp.core import errors
 
 Event = dict[str, Any]
@@ -39,7 +40,7 @@ TOTAL = event("run_info", stats={"score": 8, "total": 8})
 BEGUN = [NOTE, STARTED, TOTAL, event("progress", done=4, total=8)]
 JOB_LOG = "logs/toy/score.log"
 FAILED = [
-    error("job_error", "Error in rule score", log=[JOB_LOG], jobid=5),
+    error("job_error", "", rule_name="score", log=[JOB_LOG], jobid=5),
     error("error", "WorkflowError:\nAt least one job did not complete successfully."),
 ]
 LOCKED = [error("error", "LockException:\nError: Directory cannot be locked.")]
@@ -149,7 +150,7 @@ def test_other_failures_are_explained_by_the_errors_of_snakemake(said) -> None:
 
 def test_a_failure_without_any_event_is_explained_by_the_last_lines(said) -> None:
     _, err = said([], 2, text="usage: snakemake\nsnakemake: error: no such option\n")
-    assert "jobs:\n  usage: snakemake\n  snakemake: error: no such option\n" in err
+    assert "error: usage: snakemake\nsnakemake: error: no such option\n" in err
 
 
 SNAKEFILE = """\
@@ -208,7 +209,8 @@ def test_a_dry_run_is_a_table_of_rules_and_reasons(snakemake) -> None:
 def test_snakemakes_own_events_give_counts_failures_and_what_is_left(snakemake) -> None:
     out, err = snakemake()
     assert out == ""
-    assert "A note on the study.\nStopped after 0 of 3 jobs:\n" in err
+    assert err.startswith("A note on the study.\nFailed: quick: a.npz: damaged (")
+    assert "log)\nStopped after 0 of 3 jobs:\n" in err
     assert "  a.npz: damaged (logs/a.log)\n  a.npz: damaged (logs/b.log)\n" in "".join(
         sorted(err.splitlines(keepends=True))
     )
@@ -216,6 +218,10 @@ def test_snakemakes_own_events_give_counts_failures_and_what_is_left(snakemake) 
     assert snakemake()[0].startswith("3 of 3 jobs, ")
     assert snakemake()[0].startswith("Nothing to be done. ")
     assert snakemake("--list-rules")[0] == "all\nquick\n"
+    Path("Snakefile").write_text("rule all:\n    input: 'missing'\n")
+    _, err = snakemake()
+    assert "error: MissingInputException in rule all" in err
+    assert "missing\n" in err
 
 
 def test_modules_of_the_working_folder_stand_in_for_none_of_a_run_or_its_jobs(
@@ -235,8 +241,8 @@ def test_the_time_left_follows_from_what_each_job_is_expected_to_take(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     now = [0.0]
-    monkeypatch.setattr(run.time, "monotonic", lambda: now[0])
-    progress = run.ProgressLine()
+    monkeypatch.setattr(run_display.time, "monotonic", lambda: now[0])
+    progress = RunDisplay()
 
     def shown(at: float, *events: Event) -> str:
         now[0] = at
@@ -249,11 +255,12 @@ def test_the_time_left_follows_from_what_each_job_is_expected_to_take(
     short = {str(job): 2 for job in range(10)}
     jobs = {"jobs": {**short, "10": 60, "11": 60}, "local": True}
     begun = event("job_started", jobs=[10])
-    assert shown(10, total, event("forecast", **jobs), begun) == "0 of 12 jobs, 0 s"
-    assert shown(30) == "0 of 12 jobs, 20 s, about 2 min left"  # 40 + 60 + 20
+    assert shown(10, total, event("forecast", **jobs), begun).startswith("0 % of")
+    told = "14 % of the forecast, 0 of 12 jobs, 20 s, about 2 min left"
+    assert shown(30) == told  # 20 of 140 s; left are 40 + 60 + 20
     done = event("job_finished", job_id=10), event("progress", done=1, total=12)
-    assert shown(70, *done) == "1 of 12 jobs, 60 s, about 80 s left"
-    failed = error("job_error", "", log=[], jobid=11)
+    assert shown(70, *done).endswith(", 1 of 12 jobs, 60 s, about 80 s left")
+    failed = error("job_error", "", rule_name="fit", log=[], jobid=11)
     assert shown(72, event("job_started", jobs=[11]), failed).endswith("83 s left")
     assert shown(90, event("progress", done=12, total=12)) == "12 of 12 jobs, 80 s"
 

@@ -37,11 +37,13 @@ def test_where_fits_failed_a_strict_command_ends_with_1(
     assert output == "1 of 16 fits failed (svm-t 1)."
     # Snakemake has made all files that there are to make.
     monkeypatch.chdir(tmp_path)
-    event = json.dumps({"event": "workflow_started", "level": "INFO", "dryrun": False})
-    program = f"import os; open(os.environ['{run.EVENTS}'], 'a').write('{event}\\n')"
+    events = ({"event": "study", "study": "shop"}, {"event": "workflow_started"})
+    both = {"level": "INFO", "dryrun": False}
+    lines = "".join(f"{json.dumps(each | both)}\n" for each in events)
+    program = f"import os; open(os.environ['{run.EVENTS}'], 'a').write({lines!r})"
     ended = [sys.executable, "-c", program]
     monkeypatch.setattr(run, "_command", lambda arguments: ended)
-    again = ["run", "--strict", "--", "study=shop"]
+    again = ["run", "--strict"]
     assert main([word for word in again if word != "--strict"]) == 0
     for command in (verify, again):
         with pytest.raises(SystemExit) as stopped:

@@ -37,7 +37,7 @@ def planned(project: Project) -> str:
 def test_a_note_is_written_once_and_a_touch_reruns_nothing(project: Project) -> None:
     write(project, methods=[{"id": "svm-t"}, {"id": "cdls"}])
     output = project.snakemake("--cores", "1", "--", *LABELS)
-    assert "3 of 3 steps (100%) done" in output
+    assert "3 of 3 jobs, " in output
     assert output.count(STRAY) == 1
     assert output.count("reference: by default, ") == 1
     for path in (project.folder / "texts").rglob("*.txt"):

@@ -55,7 +55,8 @@ def project(scored: Project, tmp_path: Path) -> Project:
 
 def run(project: Project, study: dict[str, Any], **how: Any) -> str:
     project.write_config(**study)
-    return project.snakemake("--cores", "1", "--", SCORES, **how)
+    output = project.snakemake("--cores", "1", "--", SCORES, **how)
+    return " ".join(output.split())  # sentences are folded
 
 
 def test_without_its_records_a_study_is_checked_and_sound_fits_are_kept(

@@ -111,8 +111,12 @@ if workflow.is_main_process:  # jobs also read this file
     changed = changed_note(root)
     fits_ahead = run_forecast(study, outdated)
     renewed = reasons_of_run(outdated, unrecorded, fits_ahead)
-    for note in filter(None, (own_lock.note, changed, *renewed, *study.notes)):
+    if own_lock.note:
+        logger.warning(own_lock.note, extra={"event": "run_lock"})
+    for note in filter(None, (changed, *renewed, *study.notes)):
         logger.warning(note)
+    if not is_module:  # whose run has other results, too
+        logger.info(None, extra={"event": "study", "study": study.name})
     keep_fits = os.environ.pop(KEEP_FITS, "")  # not for the jobs
 
 
@@ -137,13 +141,14 @@ onstart:
         raise WorkflowError(*lacking)
     if own_lock.note and not workflow.local_exec:
         logger.warning(ORPHANED_JOBS_NOTE)
-    # For the progress line of `cdspp run`; it has no text to print.
+    # For the plan and the progress of a run; it has no text to print.
     ahead = (
         (j.jobid, j.rule.name, j.wildcards) for j in workflow.dag.needrun_jobs()
     )
     forecast = {
         "jobs": expected_seconds(study, ahead),
         "local": workflow.local_exec,
+        "cores": workflow.cores if workflow.local_exec else None,
     }
     logger.info(None, extra={"event": "forecast", **forecast})
 

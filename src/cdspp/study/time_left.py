@@ -26,10 +26,19 @@ class TimeLeft:
         if not failed:
             self._finished.add(job)
 
+    def share(self, now: float) -> float | None:
+        """Return the share of the expected seconds that is done, None if unknown."""
+        expected = sum(self._jobs.values())
+        return self._seconds_done(now) / expected if expected else None
+
     def seconds(self, passed: float, now: float) -> float | None:
         """Return the seconds left after those that passed, None if unknown."""
+        done = self._seconds_done(now)
+        left = sum(self._jobs.values()) - done
+        return passed * left / done if done else None
+
+    def _seconds_done(self, now: float) -> float:
         done = sum(self._jobs.get(job, 0.0) for job in self._finished)
         for job, start in self._starts.items() if self._local else ():
             done += min(self._jobs.get(job, 0.0), now - start)
-        left = sum(self._jobs.values()) - done
-        return passed * left / done if done else None
+        return done
