@@ -251,9 +251,10 @@ def _write_sample(study: Study, entries: Sequence[Mapping[str, Any]]) -> str:
     """Write the file of the sample, named after its content; return its path."""
     content: dict[str, Any] = {"study": study.name, "sample": entries}
     content |= {"versions": provenance.versions(), "platform": provenance.hardware()}
+    content = with_schema(content)
     name = content_digest(content)[:12]
-    file = f"results/{study.name}/accepted/{name}.json"
-    write_json(file, with_schema(content))
+    file = f"results/{study.name}/{ACCEPTED}/{name}.json"
+    write_json(file, content)
     return file
 
 
