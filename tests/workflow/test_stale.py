@@ -82,7 +82,10 @@ ALPHA = [{"id": "svm-t"}, {"id": "cdspp", "options": {"alpha": 3.0}}]
 EDITS: dict[str, tuple[Callable[[], None], str]] = {
     "cell": (replace_a_cell, r"another lab\.csv"),
     "older": (restore_an_older_table, r"another field\.csv"),
-    "scale": (lambda: ask(views=[VIEW | {"scale": "unit"}]), "scale standardise -> unit"),
+    "scale": (
+        lambda: ask(views=[VIEW | {"scale": "unit"}]),
+        "scale standardise -> unit",
+    ),
     "labels": (
         lambda: ask(benchmarks=[BENCHMARK | FOUR]),
         "an input is remade|one of its inputs is remade",

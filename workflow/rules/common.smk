@@ -136,9 +136,10 @@ def no_input(wildcards):
 
 onstart:
     # Dry runs never come here.
-    if keep_fits and (question := remake_question(fits_ahead)):
-        raise WorkflowError(question)
     to_make = [file for job in workflow.dag.needrun_jobs() for file in job.output]
+    makes_fits = any("/fits/" in file for file in to_make)
+    if keep_fits and makes_fits and (question := remake_question(fits_ahead)):
+        raise WorkflowError(question)
     if lacking := missing_packages(study, to_make):
         raise WorkflowError(*lacking)
     if own_lock.note and not workflow.local_exec:

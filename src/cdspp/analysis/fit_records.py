@@ -15,8 +15,8 @@ from cdspp.analysis.summary import read_scores
 from cdspp.core.devices import PROCESSOR
 from cdspp.core.errors import DataError
 from cdspp.core.names import FitKey, PathLike, fit_key
-from cdspp.core.provenance import USAGE, numeric_versions
-from cdspp.core.records import Record
+from cdspp.core.provenance import USAGE, file_digest, numeric_versions
+from cdspp.core.records import ACCEPTED, Record
 from cdspp.core.version import VERSION
 from cdspp.core.wording import counted
 from cdspp.methods.descriptions import cites_of
@@ -121,11 +121,67 @@ def mixed_fits_text(records: Iterable[Mapping[str, Any]]) -> str:
 
 def mixed_fits_note(paths: Iterable[PathLike]) -> str:
     """Return `mixed_fits_text` of the records that exist and are intact."""
+    return mixed_fits_text(intact_jobs(paths))
+
+
+def intact_jobs(paths: Iterable[PathLike]) -> list[Mapping[str, Any]]:
+    """Return `job_data` of the records that exist and are intact."""
     jobs = []
     for path in paths:
         with suppress(DataError):
             jobs.append(job_data(read_fit_record(path)))
-    return mixed_fits_text(jobs)
+    return jobs
+
+
+def accepted_text(records: Iterable[Mapping[str, Any]]) -> str:
+    """Say how many fits were accepted, and on which samples; empty if none were.
+
+    See `cdspp.study.accept`.
+    """
+    n_trials, origins, samples = 0, Counter[str](), dict[str, int]()
+    for record in records:
+        for trial in record.get("trials", ()):
+            n_trials += 1
+            if entry := trial.get(ACCEPTED):
+                origins[_origin_text(entry, record["versions"])] += 1
+                samples[entry["sample"]] = entry["refits"]
+    if not origins:
+        return ""
+    number = f"{sum(origins.values())} of {counted(n_trials, 'fit')}"
+    by = ", ".join(f"{text} ({counted(n, 'fit')})" for text, n in origins.items())
+    by = by if len(origins) > 1 else next(iter(origins))
+    what = f"were made by other code or packages ({by}) and accepted"
+    sample = f"a sample of {counted(sum(samples.values()), 'refitted trial')}"
+    files = ", ".join(sorted(samples))
+    return f"{number} {what}: {sample} was equal in every bit ({files})."
+
+
+def _origin_text(entry: Mapping[str, Any], here: Mapping[str, str]) -> str:
+    """Name the versions that made a trial: of this library, and those that changed."""
+    versions = entry["versions"]
+    others = numeric_versions(versions).items() - numeric_versions(here).items()
+    own = [("cdspp", versions["cdspp"])] if "cdspp" in versions else []
+    return " with ".join(f"{name} {number}" for name, number in [*own, *sorted(others)])
+
+
+def sample_faults(records: Iterable[Mapping[str, Any]], root: Path) -> list[str]:
+    """Return faults of the files of samples on which fits were accepted."""
+    stated = {
+        (entry["sample"], entry["sha256"])
+        for record in records
+        for trial in record.get("trials", ())
+        if (entry := trial.get(ACCEPTED))
+    }
+    faults = []
+    for name, digest in sorted(stated):
+        file = root / "accepted" / Path(name).name
+        found = file_digest(file) if file.is_file() else ""
+        if found != digest:
+            state = "differs from the one that they name" if found else "is missing"
+            what = f"{file}: the sample on which fits were accepted {state}"
+            remedy = "delete these fits and run the study again"
+            faults.append(f"{what}. Restore it from a copy, or {remedy}.")
+    return faults
 
 
 def failure_text(results: pd.DataFrame) -> str:

@@ -7,7 +7,12 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from cdspp.analysis.fit_records import job_data, mixed_fits_text
+from cdspp.analysis.fit_records import (
+    accepted_text,
+    job_data,
+    mixed_fits_text,
+    sample_faults,
+)
 from cdspp.analysis.summary import read_scores, score_files
 from cdspp.core import names
 from cdspp.core.errors import DataError
@@ -59,12 +64,15 @@ def verify(
     since = {k: v for k, v in (stale or {}).items() if v != FOLLOWS}
     first = [f"{path}: {text}. Run the study again." for path, text in since.items()]
     first += (f"{path}: {text}." for path, text in changed.items())
-    mixed = mixed_fits_text(map(job_data, records))
-    faults = [*filter(None, dict.fromkeys([*first, *faults, mixed]))]
+    jobs = [*map(job_data, records)]
+    faults += [*sample_faults(jobs, root), mixed_fits_text(jobs)]
+    faults = [*filter(None, dict.fromkeys([*first, *faults]))]
     counts = {"fits": n_fits, "trials": n_trials, "score_files": len(files)}
     counts |= {"digests": len(stated), "unscored_fits": n_fits - len(records)}
     result = counted(len(faults), "difference") if faults else "all as computed"
     text = _counts_text(counts, result)
+    accepted = accepted_text(jobs)
+    text += f" {accepted}" if accepted else ""
     text += _unchecked(root, stated) + (NOT_COMPARED if stale is None else "")
     return faults, text, counts
 

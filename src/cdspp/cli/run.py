@@ -15,9 +15,9 @@ from tempfile import TemporaryFile
 from typing import Any
 
 from cdspp.cli import command
-from cdspp.cli.run_display import PAUSE, RunDisplay
+from cdspp.cli.run_display import PAUSE, RunDisplay, folded
 from cdspp.cli.study import files_to_remake, read_study
-from cdspp.core.errors import write_errors
+from cdspp.core.errors import ConfigError, write_errors
 from cdspp.core.run_lock import KEEP_FITS, require_posix
 from cdspp.study.files import study_file_path, workflow_folder
 
@@ -26,6 +26,11 @@ from cdspp.study.files import study_file_path, workflow_folder
 TRIGGERS = ("mtime", "params", "input", "software-env")
 EVENTS = "SNAKEMAKE_LOGGER_CDSPP_EVENTS"  # the file to which the logger writes
 FORWARDED = ("SIGINT", "SIGTERM", "SIGHUP")
+# Options of Snakemake that change the study or its folder, or forbid writing.
+NOT_ACCEPTING = frozenset(
+    ("--config", "-C", "--configfile", "--configfiles", "--directory", "-d")
+    + ("--dry-run", "--dryrun", "-n")
+)
 
 
 def _plan(arguments: Namespace) -> str:
@@ -42,26 +47,58 @@ def _plan(arguments: Namespace) -> str:
     return "\n".join([forecast_text([*methods, total]), "", *notes, *package_notes])
 
 
+def _accept(arguments: Namespace) -> None:
+    """Accept fits of other code or versions on a sample; print what was accepted."""
+    words = (word.partition("=")[0] for word in arguments.snakemake)
+    for word in words:
+        if word in NOT_ACCEPTING or word.startswith(("data/", "results/")):
+            fault = f"--accept takes the whole study from its file, without {word}"
+            remedy = "Put values into the study file, or leave --accept out"
+            raise ConfigError(f"{fault}. {remedy}.")
+    if arguments.remake:
+        raise ConfigError("expected --accept or --remake, got both. Leave one out.")
+    from cdspp.study.accept import NOTHING, accept, affected_fits, inputs_to_remake
+
+    study = read_study(arguments.file)
+    before = [fit.file for fit in affected_fits(study)]
+    if not before:
+        raise ConfigError(NOTHING)
+    if files := inputs_to_remake(study):
+        _follow_to_end([*_command(arguments), "--", *files], "inputs")
+    sys.stderr.write(f"{folded(accept(study, before))}\n")
+
+
 def _run(arguments: Namespace) -> str:
     require_posix()
     command.need_package("snakemake", "cdspp run", command.STUDY_EXTRA)
+    if arguments.accept:
+        _accept(arguments)
+    call = _command(arguments)
+    display, output = _follow_to_end(call, "run", remake=arguments.remake)
+    # Snakemake may have been asked for something other than a run.
+    text = display.result() or output.rstrip() or f"Whole log: {display.log}"
+    failed = arguments.strict and not display.dry and display.failed_fits()
+    return command.exit_if_failed(text, failed=failed)
+
+
+def _follow_to_end(
+    call: Sequence[str], name: str, *, remake: bool = False
+) -> tuple[RunDisplay, str]:
+    """Run a command with a log of some name; exit if it fails."""
     # With the process number, because two studies may start in the same second.
-    log = Path("logs", time.strftime(f"run-%Y%m%d-%H%M%S-{os.getpid()}.log"))
+    log = Path("logs", time.strftime(f"{name}-%Y%m%d-%H%M%S-{os.getpid()}.log"))
     with write_errors(log):
         log.parent.mkdir(exist_ok=True)
         log.touch()
     display = RunDisplay()
-    code, output = _follow(_command(arguments), log, display, remake=arguments.remake)
+    code, output = _follow(call, log, display, remake=remake)
     display.clear()
     display.log = str(log)
     if code:
         text = log.read_text(encoding="utf-8", errors="replace")
         sys.stderr.write(f"{display.failure(text)}\n")
         sys.exit(code)
-    # Snakemake may have been asked for something other than a run.
-    text = display.result() or output.rstrip() or f"Whole log: {log}"
-    failed = arguments.strict and not display.dry and display.failed_fits()
-    return command.exit_if_failed(text, failed=failed)
+    return display, output
 
 
 def _command(arguments: Namespace) -> list[str]:

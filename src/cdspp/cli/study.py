@@ -138,7 +138,7 @@ def files_to_remake(study: Study) -> tuple[dict[str, Any], list[str]]:
 
 def _progress(study: Study, files: Sequence[str]) -> dict[str, Any]:
     """Return the state in the files and logs of a study, as values for JSON."""
-    from cdspp.analysis.fit_records import mixed_fits_note
+    from cdspp.analysis.fit_records import accepted_text, intact_jobs, mixed_fits_text
     from cdspp.report.registry import KINDS, names_of_kind
     from cdspp.study.files import FIT, files_after_fits, files_before_fits
     from cdspp.study.plan import plan_of
@@ -159,6 +159,7 @@ def _progress(study: Study, files: Sequence[str]) -> dict[str, Any]:
     ]
     keys = (key for name in study.benchmarks for key in study.fits(name))
     records = (f"{FIT.format(study=study.name, **key._asdict())}.json" for key in keys)
+    jobs = intact_jobs(filter(os.path.isfile, records))
     rules, stopped = progress.to_repeat, progress.stopped
     incomplete = any(row["missing"] for row in (*files_of_stages, *fits))
     return {
@@ -169,7 +170,8 @@ def _progress(study: Study, files: Sequence[str]) -> dict[str, Any]:
         "repeat": study_command(files, "--forcerun", *rules) if rules else "",
         "stopped": stopped,
         "logs_fault": writing_fault("logs") if stopped else "",
-        "mixed_versions": mixed_fits_note(filter(os.path.isfile, records)),
+        "mixed_versions": mixed_fits_text(jobs),
+        "accepted": accepted_text(jobs),
         "files": files_of_stages,
         "resume": study_command(files) if incomplete and not progress.runs else "",
     }
@@ -187,7 +189,7 @@ def _status_lines(content: Mapping[str, Any], notes: Sequence[str]) -> Iterator[
         jobs = counted(len(stopped), "job")
         yield f"{jobs} stopped before the end (killed, or out of memory):"
         yield from (*_first_lines(stopped), *filter(None, [content["logs_fault"]]), "")
-    for note in filter(None, (content["mixed_versions"], *notes)):
+    for note in filter(None, (content["mixed_versions"], content["accepted"], *notes)):
         yield from (note, "")
     yield from _file_table(content["files"])
     if call := content["resume"]:

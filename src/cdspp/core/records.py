@@ -26,6 +26,8 @@ OTHER_CODE = "it was made by other code"
 OTHER_INPUTS = "it was made from other kinds of files"
 DEFAULTS = "defaults"
 Moved = Callable[[str, str], str]
+# In the record of a trial: its origin and a sample; also the folder of samples.
+ACCEPTED = "accepted"
 NO_VALUE, LONGEST, NAMED = "none", 40, 3  # of values and changes in a reason
 
 

@@ -127,6 +127,31 @@ def lock_run(
         return OwnRunLock(None, LOCK_NOTE.format(runs=UNKNOWN_RUN) if has_locks else "")
 
 
+@contextmanager
+def own_run(folder: PathLike = FOLDER) -> Iterator[None]:
+    """Hold a run lock in the block, in which writes check the code as in a job.
+
+    ConfigError: another run may be active in the folder, or the code has changed.
+    """
+    global _run
+    own = lock_run(folder, code_state())
+    try:
+        runs = [run for run in read_run_locks(folder) if run.lives is not False]
+        own_name = "" if own.path is None else own.path.name
+        if others := [str(run) for run in runs if run.path.name != own_name]:
+            fault = f"another run may be active in this folder: {', '.join(others)}"
+            raise ConfigError(f"{fault}. Wait for its end; cdspp status shows it.")
+        _run = None if own.path is None else read_run_lock(own.path)
+        yield
+    except StaleJobError as error:
+        raise ConfigError(str(error)) from error
+    finally:
+        _run = None
+        if own.stream is not None and own.path is not None:
+            own.path.unlink(missing_ok=True)
+            own.stream.close()
+
+
 def read_run_locks(folder: PathLike = FOLDER) -> list[RunLock]:
     """Return the run locks in a folder, of active and of killed runs."""
     paths = sorted(Path(folder, RUNS).glob("*.json"))

@@ -5,8 +5,8 @@ from __future__ import annotations
 import logging
 import os
 import warnings
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from importlib import import_module
@@ -96,15 +96,9 @@ def fit_block(job_inputs: JobInputs, fits: Sequence[Fit]) -> None:
     marked, to be fitted again. DataError as in `read_trials`; ConfigError: a network
     finds no GPU although the job requests one.
     """
-    # Load all of them before the limit, which affects only loaded libraries.
-    methods = [method_class(fit.method) for fit in fits]
-    if any(method.needs_torch for method in methods):
-        import_module("torch")
-        memory.keep_freed_memory()
-    jobs.log_ready()
     files = job_inputs.files.items()
-    inputs = {name: run_lock.input_digest(path) for name, path in files}
-    with devices.limit_threads(fits[0].numeric_threads):
+    with loaded_methods(fits):
+        inputs = {name: run_lock.input_digest(path) for name, path in files}
         # Grouped by method, so that recorded times do not profit from another's work.
         for _, settings in groupby(fits, key=attrgetter("method")):
             with memory.shared_results():
@@ -117,6 +111,40 @@ def fit_block(job_inputs: JobInputs, fits: Sequence[Fit]) -> None:
                     else:
                         log.info("%s", fit.predictions)
                         _write_fit(job_inputs, placed, inputs)
+
+
+@contextmanager
+def loaded_methods(fits: Sequence[Fit]) -> Iterator[None]:
+    """Load the methods of fits, and limit the threads of the fits in the block."""
+    # Load all of them before the limit, which affects only loaded libraries.
+    methods = [method_class(fit.method) for fit in fits]
+    if any(method.needs_torch for method in methods):
+        import_module("torch")
+        memory.keep_freed_memory()
+    jobs.log_ready()
+    with devices.limit_threads(fits[0].numeric_threads):
+        yield
+
+
+def refit_trial(
+    job_inputs: JobInputs, fit: Fit, number: int
+) -> tuple[dict[str, Any], dict[str, list[Any]]]:
+    """Fit one trial again; return its record and rows, and write nothing.
+
+    Call it within `loaded_methods`. Its numbers are those of `fit_block`. KeyError: the
+    files of the block have no such trial; other errors as in `fit_block`.
+    """
+    run_trial, trials = _trials(job_inputs, _on_device(fit, job_inputs.gpus))
+    for trial in trials:
+        if trial.number == number:
+            with memory.shared_results():
+                return _new_trial(run_trial, trial, trial.digest())
+    raise KeyError(number)
+
+
+def device_of_fit(fit: Fit, gpus: int) -> str:
+    """Return the device of a fit in a job that requests `gpus` GPUs, for a record."""
+    return _device(_on_device(fit, gpus))
 
 
 def _on_device(fit: Fit, gpus: int) -> Fit:
@@ -152,7 +180,10 @@ def _current_record(path: PathLike, fit: Fit) -> Record | None:
     return None
 
 
-def _write_fit(job_inputs: JobInputs, fit: Fit, inputs: Mapping[str, str]) -> None:
+def _trials(
+    job_inputs: JobInputs, fit: Fit
+) -> tuple[Callable[[Trial], TrialResult], Iterator[Trial]]:
+    """Return the function that fits a trial, and the trials of the block."""
     files = job_inputs.files
     run_trial: Callable[[Trial], TrialResult] = partial(_run_trial, job_inputs, fit)
     if "predictions" in files:
@@ -165,7 +196,11 @@ def _write_fit(job_inputs: JobInputs, fit: Fit, inputs: Mapping[str, str]) -> No
     arguments: dict[str, Any] = {"overlap": fit.overlap, "bridge": fit.bridge}
     if method_class(fit.method).accepts_sparse:
         arguments["max_dense"] = 0 if fit.bridge else MAX_DENSE
-    trials = read_trials(files, **arguments)
+    return run_trial, read_trials(files, **arguments)
+
+
+def _write_fit(job_inputs: JobInputs, fit: Fit, inputs: Mapping[str, str]) -> None:
+    run_trial, trials = _trials(job_inputs, fit)
     earlier = DoneTrials(fit, inputs)
     rows: dict[str, list[Any]] = {name: [] for name in formats.FIT_COLUMNS}
     results = []
@@ -176,7 +211,7 @@ def _write_fit(job_inputs: JobInputs, fit: Fit, inputs: Mapping[str, str]) -> No
         for name, values in result[1].items():
             rows[name] += values
     formats.write_rows(fit.predictions, formats.FIT_COLUMNS, rows)
-    dataset = Path(files["target_features"]).absolute().parent.name
+    dataset = Path(job_inputs.files["target_features"]).absolute().parent.name
     extra: dict[str, Any] = {"dataset": dataset, "overlap": fit.overlap}
     extra |= {"trials": results, "device": _device(fit), "seed": fit.seed}
     extra |= {"numeric_threads": fit.numeric_threads}

@@ -142,12 +142,25 @@ def write_rows(
     path: PathLike, columns: Columns, values: Mapping[str, Sequence[Any]]
 ) -> None:
     """Write named columns as Parquet with the declared types, in the given order."""
-    import pyarrow as pa
     import pyarrow.parquet as pq
 
-    types = {name: pa.type_for_alias(kind) for name, kind in columns.items()}
     with files.atomic(path) as temporary:
-        pq.write_table(pa.table(dict(values), schema=pa.schema(types)), temporary)
+        pq.write_table(_table(columns, values), temporary)
+
+
+def as_read(
+    columns: Columns, values: Mapping[str, Sequence[Any]]
+) -> dict[str, np.ndarray]:
+    """Return what `read_rows` would read after `write_rows`."""
+    table = _table(columns, values)
+    return {name: table[name].to_numpy() for name in columns}
+
+
+def _table(columns: Columns, values: Mapping[str, Sequence[Any]]) -> Any:
+    import pyarrow as pa
+
+    types = {name: pa.type_for_alias(kind) for name, kind in columns.items()}
+    return pa.table(dict(values), schema=pa.schema(types))
 
 
 def read_rows(path: PathLike, columns: Columns) -> dict[str, np.ndarray]:

@@ -109,6 +109,7 @@ def remake_question(fits: RunForecast) -> str:
     return (
         f"{counted(found[0].fits, 'fit')} would be made again only because code "
         f"changed, in about {duration(found[0].seconds)}. Nothing was run. To make "
-        "them again, run cdspp run --remake; to keep them, use the version of the code "
-        "that made them."
+        "them again, run cdspp run --remake; to keep them if a sample that is fitted "
+        "again is equal in every bit, run cdspp run --accept; to keep them in any "
+        "case, use the version of the code that made them."
     )

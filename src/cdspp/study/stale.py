@@ -20,6 +20,7 @@ from cdspp.core.files import read_error, read_json, write_json
 from cdspp.core.names import FitKey, PathLike
 from cdspp.core.provenance import file_digest
 from cdspp.core.records import (
+    ACCEPTED,
     Specification,
     changes,
     read_record,
@@ -143,7 +144,8 @@ def unrecorded_files(study: Study) -> list[str]:
     data = study.data_names.values()
     shared = (f"results/{kind}/{name}" for name in data for kind in kinds)
     folders = (f"results/{study.name}", *shared)
-    files = [path for folder in folders for path in Path(folder).rglob("[!.]*.*")]
+    found = (path for folder in folders for path in Path(folder).rglob("[!.]*.*"))
+    files = [path for path in found if path.parent.name != ACCEPTED]
     for name in data:
         files += Path("data", name).glob("*.json")
     outputs = (str(path) for path in files if path.name not in BESIDE)

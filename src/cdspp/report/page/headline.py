@@ -36,6 +36,7 @@ class Headline(NamedTuple):
     notes: list[str]
     failures: str
     mixed_versions: str
+    accepted: str
     report: Path
 
     def to_dict(self) -> dict[str, Any]:
@@ -59,6 +60,7 @@ class Headline(NamedTuple):
             "notes": self.notes,
             "failures": self.failures,
             "mixed_versions": self.mixed_versions,
+            "accepted": self.accepted,
             "report": str(self.report) if self.report.is_file() else None,
         }
 
@@ -80,13 +82,16 @@ def read_headline(results_dir: PathLike) -> Headline:
             frames = read_comparisons(gains), read_pairwise(pairwise)
             openings[name] = ways.opening(*frames)
     scores = [folder / "scores" / f"{name}.parquet" for name in titles]
+    records = folder.joinpath("fits").glob("*/*/*/*/[!.]*.json")
+    jobs = fit_records.intact_jobs(records)
     return Headline(
         overview,
         titles,
         openings,
         [f"{t}: {text}" for k, t in titles.items() for text in _notes(folder, k)],
         fit_records.failures_of_scores(scores),
-        fit_records.mixed_fits_note(folder.joinpath("fits").glob("*/*/*/*/[!.]*.json")),
+        fit_records.mixed_fits_text(jobs),
+        fit_records.accepted_text(jobs),
         folder / "report" / "index.html",
     )
 
@@ -114,8 +119,8 @@ def headline(results_dir: PathLike) -> str:
     lines += content.notes
     if content.failures:
         lines += ["", f"FAILED: {content.failures} {_FAILURE_HELP}"]
-    if content.mixed_versions:
-        lines += ["", content.mixed_versions]
+    for note in filter(None, (content.mixed_versions, content.accepted)):
+        lines += ["", note]
     written = content.report.is_file()
     page = f"Report: {content.report}" if written else "The report is not written yet."
     return "\n".join([*lines, "", page])

@@ -310,6 +310,7 @@ def _description(
         ("Trials", study.config.get("trials")),
         ("Numeric threads", study.config.get("numeric_threads")),
         ("Fits", fits if len(results) else None),
+        ("Accepted", fit_records.accepted_text(records.jobs)),
         ("Time in fits", wording.duration(results["seconds"].sum())),
         ("Start-up", start_up),
         ("Versions", _listed(records.common("versions"))),
