@@ -361,7 +361,7 @@ def active_run() -> Iterator[None]:
 def test_an_active_run_and_options_of_another_study_are_refused(
     study: Study, other_code: None, active_run: None, capsys: Any
 ) -> None:
-    with pytest.raises(ConfigError, match="another run may be active in this folder"):
+    with pytest.raises(ConfigError, match="a run is active in this folder"):
         accept(study)
     assert main(["run", "--accept", "--remake", "toy.yaml"]) == 2
     assert "expected --accept or --remake, got both" in capsys.readouterr().err

@@ -20,7 +20,7 @@ from cdspp.cli.study import read_study, task_blocks
 from cdspp.core.errors import ConfigError
 from cdspp.core.provenance import file_digest
 from cdspp.core.records import Specification, record_path, write_record
-from cdspp.core.run_lock import lock_run, sole_lock
+from cdspp.core.run_lock import lock_run, own_run
 from cdspp.report.results import Results
 from cdspp.study.files import feature_file
 from cdspp.study.shared_files import write_features_index
@@ -182,7 +182,7 @@ def test_links_are_read_but_nothing_behind_them_is_removed(
 
 
 def test_a_run_and_the_command_exclude_each_other(folder: Path, capsys: Any) -> None:
-    with sole_lock("cdspp clean"), pytest.raises(ConfigError, match="cdspp clean"):
+    with own_run("cdspp clean"), pytest.raises(ConfigError, match="cdspp clean"):
         lock_run()
     own = lock_run()
     assert "a run is active in this folder" in answer(capsys, "clean", code=2)

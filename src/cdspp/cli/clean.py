@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from cdspp.cli import command
 from cdspp.cli.command import add_command
 from cdspp.cli.study import read_study
-from cdspp.core.run_lock import require_posix, sole_lock
+from cdspp.core.run_lock import own_run, require_posix
 from cdspp.core.wording import aligned, counted, listed
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ def _clean(arguments: Namespace) -> str:
     if not any(map(os.path.lexists, ("results", "data"))):
         return "Nothing to remove: this folder has neither results/ nor data/."
     keep = [path for file in arguments.file for path in _files_ahead(file)]
-    with sole_lock("cdspp clean") as note:
+    with own_run("cdspp clean") as note:
         if note:
             log.warning("%s", note)
         usage = find_usage(keep)

@@ -128,21 +128,17 @@ def lock_run(
 
 
 @contextmanager
-def own_run(folder: PathLike = FOLDER) -> Iterator[None]:
+def own_run(command: str, folder: PathLike = FOLDER) -> Iterator[str]:
     """Hold a run lock in the block, in which writes check the code as in a job.
 
-    ConfigError: another run may be active in the folder, or the code has changed.
+    Yields the note of `lock_run`. ConfigError: another run may be active in the folder,
+    or the code has changed.
     """
     global _run
-    own = lock_run(folder, code_state())
+    own = lock_run(folder, code_state(), command=command)
     try:
-        runs = [run for run in read_run_locks(folder) if run.lives is not False]
-        own_name = "" if own.path is None else own.path.name
-        if others := [str(run) for run in runs if run.path.name != own_name]:
-            fault = f"another run may be active in this folder: {', '.join(others)}"
-            raise ConfigError(f"{fault}. Wait for its end; cdspp status shows it.")
         _run = None if own.path is None else read_run_lock(own.path)
-        yield
+        yield own.note
     except StaleJobError as error:
         raise ConfigError(str(error)) from error
     finally:
@@ -158,19 +154,6 @@ def read_run_locks(folder: PathLike = FOLDER) -> list[RunLock]:
     if not paths and any(Path(folder).glob(LOCKS)):  # the disk has no such locks
         return [RunLock(Path(folder, LOCKS), "", 0, None, 0.0, {})]
     return [lock for path in paths if (lock := read_run_lock(path))]
-
-
-@contextmanager
-def sole_lock(command: str, folder: PathLike = FOLDER) -> Iterator[str]:
-    """Keep runs out of a folder during the block; yield the note of `lock_run`."""
-    lock = lock_run(folder, command=command)
-    try:
-        yield lock.note
-    finally:
-        if lock.path is not None:
-            lock.path.unlink(missing_ok=True)
-        if lock.stream is not None:
-            lock.stream.close()
 
 
 def read_run_lock(path: Path) -> RunLock | None:
@@ -274,7 +257,7 @@ def check_run() -> None:
 def _check_alone(folder: Path, command: str) -> None:
     runs = [run for run in read_run_locks(folder) if run.lives is not False]
     if sole := [run for run in runs if run.lives and run.command]:
-        fault = f"{sole[0].command} ({sole[0]}) is removing files in this folder"
+        fault = f"{sole[0].command} ({sole[0]}) needs this folder for itself"
         raise ConfigError(f"{fault}. Repeat this command in a few seconds.")
     if command and runs:
         names = ", ".join(map(str, runs))

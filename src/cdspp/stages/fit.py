@@ -216,7 +216,7 @@ def _write_fit(job_inputs: JobInputs, fit: Fit, inputs: Mapping[str, str]) -> No
     extra |= {"trials": results, "device": _device(fit), "seed": fit.seed}
     extra |= {"numeric_threads": fit.numeric_threads}
     extra |= {"versions": provenance.versions(), "platform": provenance.hardware()}
-    places = {name: os.fspath(path) for name, path in files.items()}
+    places = {name: os.fspath(path) for name, path in job_inputs.files.items()}
     digests = {places[name]: digest for name, digest in inputs.items()}
     made_of = fit.made_of._replace(inputs=places)
     write_record(fit.predictions, made_of, digests, extra)

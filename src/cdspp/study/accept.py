@@ -168,7 +168,7 @@ def accept(study: Study, before: Collection[str] = ()) -> str:
     nothing is affected, or another run is active. DataError: an input or a trial of the
     sample differs, or a file is missing; then nothing is written.
     """
-    with own_run():
+    with own_run("cdspp run --accept"):
         fits = affected_fits(study)
         if lost := sorted({*before} - {fit.file for fit in fits}):
             raise DataError(_lost_text(study, lost))
@@ -271,7 +271,7 @@ def _write_accepted(fit: AffectedFit, file: str, n_trials: int) -> None:
         kept = {name: value for name, value in trial.items() if name != ACCEPTED}
         accepted = {ACCEPTED: {**origin, **sample, "refits": n_trials}}
         trials.append(kept if trial["crashed"] or is_own else {**kept, **accepted})
-    inputs = {name: name for name in record.inputs}
-    made_of = Specification(inputs, record.options, record.own_files, code)
+    made_of = Specification(record.places, record.options, record.own_files, code)
+    digests = {place: record.inputs[name] for name, place in record.places.items()}
     extra = {**record.extra, "trials": trials, "versions": versions}
-    write_record(fit.file, made_of, record.inputs, extra)
+    write_record(fit.file, made_of, digests, extra)

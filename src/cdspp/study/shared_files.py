@@ -1,8 +1,7 @@
 """Files that the studies of a folder share: their users, an index of features.
 
 Paths of shared files contain a digest of data and options, so that variants of a study
-exist side by side. Records refer to them by the digest of their content, and the report
-of a finished study by their path.
+exist side by side.
 """
 
 from __future__ import annotations
@@ -12,7 +11,7 @@ import os
 import re
 import shutil
 from collections import defaultdict
-from collections.abc import Container, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from itertools import chain
 from pathlib import Path
@@ -41,13 +40,12 @@ _DIGEST = re.compile(r"(.+)-[0-9a-f]{8}")
 class SharedFile(NamedTuple):
     """A shared file, or the index that represents a folder of own data.
 
-    `place` is the file or folder to remove, `data` the name of its data in paths, and
-    `linked` whether a link leads to it. A file may be gone and leave its record.
+    `place` is the file or folder to remove, `linked` whether a link leads to it. A file
+    may be gone and leave its record.
     """
 
     path: str
     place: str
-    data: str
     record: Record
     linked: bool
 
@@ -149,50 +147,20 @@ class _References:
 
     def __init__(self, shared: Iterable[SharedFile]) -> None:
         self.found: set[str] = set()
-        self._by_path = {file.path: file for file in shared}
-        self._by_digest: dict[str, list[SharedFile]] = defaultdict(list)
-        for file in self._by_path.values():
-            self._by_digest[file.record.sha256].append(file)
+        self._records = {file.path: file.record for file in shared}
 
     def add_study(self, root: Path, problems: list[str]) -> None:
         """Add the references of the report and the records of a study."""
-        stated: dict[str, set[str]] = defaultdict(set)
         if (root / REPORT_PAGE).is_file():
             try:
-                files = read_digests(root).files
+                names = read_digests(root).files
             except (DataError, SchemaError) as error:
                 problems.append(str(error))
                 return
-            for name, digest in files.items():
-                if (path := f"results/{name}") in self._by_path:
-                    stated[digest].add(path)
-        for paths in stated.values():
-            self.found |= paths
-        files_of_stages = (_recorded_files(root / stage) for stage in STAGES)
-        found = (_read(file, problems) for file in chain.from_iterable(files_of_stages))
-        records = [record for record in found if record]
-        data = {record.extra.get("dataset") for record in records}  # of fits
-        for record in records:
-            self._add(record, stated, data)
-
-    def _add(
-        self,
-        record: Record,
-        stated: Mapping[str, set[str]],
-        data: Container[str | None],
-    ) -> None:
-        """Add the inputs of a record.
-
-        Several files may have the content of an input: it is the one that the report
-        states, or else those of the same data, or any.
-        """
-        for digest in record.inputs.values():
-            if paths := stated.get(digest):
-                self.found |= paths
-                continue
-            files = self._by_digest.get(digest, [])
-            same = [file.path for file in files if file.data in data]
-            self.found |= {*(same or (file.path for file in files))}
+            self.found |= {f"results/{name}" for name in names}
+        for file in chain.from_iterable(_recorded_files(root / s) for s in STAGES):
+            if record := _read(file, problems):
+                self.found |= {*record.places.values()}
 
     def close(self, more: Iterable[str]) -> set[str]:
         """Return all used files: also those from which used ones were made."""
@@ -200,9 +168,8 @@ class _References:
         done: set[str] = set()
         while ahead := self.found - done:
             done |= ahead
-            for path in ahead & self._by_path.keys():
-                file = self._by_path[path]
-                self._add(file.record, {}, {file.data})
+            for path in ahead & self._records.keys():
+                self.found |= {*self._records[path].places.values()}
         return self.found
 
 
@@ -214,8 +181,7 @@ def _shared_files(problems: list[str]) -> Iterator[SharedFile]:
         names |= {_described(path) for path in found if path.suffix == ".json"}
         for path in sorted(names):
             if record := _read(path, problems):
-                data = Path(path).parent.name
-                yield SharedFile(path, path, data, record, bool(_link(path)))
+                yield SharedFile(path, path, record, bool(_link(path)))
     for folder in sorted(Path("data").glob("[!.]*")):
         path = INDEX.format(data=folder.name)
         is_own = _DIGEST.fullmatch(folder.name) and not any(folder.glob("*.fetched.*"))
@@ -223,8 +189,7 @@ def _shared_files(problems: list[str]) -> Iterator[SharedFile]:
             continue  # downloaded, generated, or a folder of the user
         record = _read(path, problems)
         if record is not None and record.options.get("own"):
-            place = str(folder)
-            yield SharedFile(path, place, folder.name, record, bool(_link(path)))
+            yield SharedFile(path, str(folder), record, bool(_link(path)))
 
 
 def _recorded_files(folder: Path) -> Iterator[str]:
@@ -289,14 +254,11 @@ def write_features_index(results: Path = Path("results")) -> bool:
             records[name] = read_record(path, moved=True)
     if not records:
         return False
-    by_digest = {
-        (Path(name).parent, record.sha256): name for name, record in records.items()
-    }
     rows = []
     for entry in shared_features(records):
         file = entry.pop("features")
         record = records[file]
-        base = by_digest.get((Path(file).parent, record.inputs.get("view", "")), "")
+        base = record.places.get("view", "")
         users = " ".join(studies.get(file, ()))
         entry["labels"] = f"{results.name}/{entry['labels']}"
         values = {key: record.options.get(key, "") for key in ("extractor", "scale")}
