@@ -12,6 +12,8 @@ import pytest
 from support.own_tables import PROBLEM, write_problem
 
 from cdspp.__main__ import main
+from cdspp.cli.command import check_outputs
+from cdspp.core.errors import ConfigError
 
 FIT = "fit --method svm-t --source source.csv --target target.csv"
 COMPARE = (
@@ -122,3 +124,10 @@ def test_a_header_is_asked_for_where_a_model_knows_no_names(capsys: Any) -> None
         line = f"predict --model a.npz --target {name} --output {name}.out"
         assert run(line) == 0
         assert len(pd.read_csv(f"{name}.out")) == len(rows)
+
+
+def test_a_folder_with_an_input_is_never_an_output(away: Path) -> None:
+    with pytest.raises(ConfigError, match="command also reads"):
+        check_outputs([away], [away / "t.csv"], force=True)
+    with pytest.raises(ConfigError, match="already.*--force"):
+        check_outputs([away], [], force=False)

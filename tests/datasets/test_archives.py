@@ -236,3 +236,11 @@ def test_a_pattern_spans_folders_and_allows_for_none_around() -> None:
     assert matches("a/b/Office10/x.mat", "*/Office10/x.mat")
     assert matches("Office10/x.mat", "*/Office10/x.mat")
     assert not matches("MyOffice10/x.mat", "*/Office10/x.mat")
+
+
+def test_a_failure_leaves_what_was_unpacked_before(room: Room) -> None:
+    room.put(make_zip(FILES))
+    room.extract()
+    with pytest.raises(DataError, match="holds more than"):
+        room.extract(most_bytes=100)
+    assert contents(room.folder) == FILES

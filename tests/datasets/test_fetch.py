@@ -283,3 +283,26 @@ def test_the_body_of_a_redirect_is_not_read(client: Client) -> None:
 def test_a_faulty_entry_is_named(entry: Any, message: str) -> None:
     with pytest.raises(DataError, match=message):
         RemoteFile.from_entry(entry)
+
+
+def run_out_of_space(path: str | Path, number: int = errno.ENOSPC) -> None:
+    """Write a part of the file, and fail as a full disk makes it fail."""
+    Path(path).write_bytes(CONTENT[:7])
+    raise OSError(number, "No space left on device")
+
+
+def test_a_full_disk_ends_a_copy_at_once(
+    client: Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(fetch.shutil, "copyfile", lambda _, to: run_out_of_space(to))
+    url = client.offer("x.mat", CONTENT)
+    client.refuse("no space", url, mirror=str(tmp_path), error=DiskFullError)
+    assert client.requests == []
+
+
+def test_after_a_mirror_with_other_content_comes_the_next_place(
+    client: Client, mirror: Path
+) -> None:
+    put(mirror, {"features/x.mat": OTHER})
+    url = client.offer("x.mat", CONTENT)
+    assert client.fetch(url, **CHECKS, mirror=str(mirror)) == url

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 from collections import Counter
 from pathlib import Path
@@ -9,14 +10,17 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support.downloads import Toy
+import yaml
+from support.downloads import Server, Toy, make_zip
 
 from cdspp.core.errors import DataError
 from cdspp.core.files import read_json
+from cdspp.datasets import PublishedDataset
 from cdspp.datasets.base import read_fetched, read_index
 from cdspp.datasets.catalogue import load_catalogue
 from cdspp.datasets.fetch import KEPT
 from cdspp.datasets.resources import fetch_resource, make_files
+from cdspp.features.precomputed import TableColumns
 from cdspp.stages.data import prepare_dataset
 
 CATALOGUE = Path(__file__).parents[2] / "resources" / "datasets.yaml"
@@ -168,3 +172,59 @@ def test_clinc150_has_other_texts_in_each_domain_and_pairs_in_both(
     parts = [texts["old", False], texts["new", False], texts["old", True]]
     assert len(set.union(*parts)) == 6000 + 4500 + 800
     assert {*Counter(labels[text] for text in parts[2]).values()} == {5, 6}
+
+
+def patients(domain: str) -> str:
+    """Return two healthy and three ill patients as UCI writes them."""
+    lacking = {
+        "hungarian": ("slope", "ca", "thal"),
+        "switzerland": ("fbs", "ca"),
+        "va": ("slope", "ca", "thal"),
+    }.get(domain, ())
+    columns = ENTRIES["heart-disease"]["resources"]["tables"]["make"]["columns"]
+    lines = []
+    for patient, code in enumerate((0, 2, 1, 0, 4)):
+        row = {name: str(40 + patient + k) for k, name in enumerate(columns)}
+        row |= dict.fromkeys(lacking if patient else (), "?")
+        row |= {"chol": "0"} if domain == "switzerland" else {}
+        lines.append(",".join([*row.values(), str(code)]))
+    return "\n".join(lines) + "\n"
+
+
+def test_heart_disease_comes_as_tables_whose_columns_differ_by_hospital(
+    server: Server, tmp_path: Path
+) -> None:
+    entry = copy.deepcopy(ENTRIES["heart-disease"])
+    entry["class_sizes"] = dict.fromkeys(entry["class_sizes"], [2, 3])
+    archive, files = entry["resources"]["tables"]["ways"]
+    members = {
+        name: patients(name.split(".")[1]).encode() for name in archive["members"]
+    }
+    assert [file["name"] for file in files["files"]] == list(members)
+    url = server.offer(
+        "heart", make_zip({"index": b"", "cleveland.data": b"", **members})
+    )
+    archive["archive"]["urls"] = [url]
+    entry["resources"]["tables"]["ways"] = [archive]
+    catalogue, folder = tmp_path / "datasets.yaml", tmp_path / "data/heart-disease"
+    catalogue.write_text(yaml.safe_dump({"heart-disease": entry}))
+    names = {"dataset": "heart-disease", "resource": "tables", "catalogue": catalogue}
+    fetch_resource(**names, output=folder / "tables.fetched.json")
+    index = PublishedDataset("heart-disease", entry).prepare(folder)
+    found = {}
+    for domain in index.domains:
+        index.check(domain)
+        positions = index.positions(domain)
+        X, columns = TableColumns().read(folder, domain, positions)
+        found[domain] = set(columns.tolist())
+        # A patient's age tells his row: 40, 43 are healthy, 41, 42, 44 are not.
+        healthy = {40.0: "absent", 43.0: "absent"}
+        labels = [healthy.get(age, "present") for age in X[:, 0]]
+        assert labels == index.labels(domain)
+    every = set(entry["resources"]["tables"]["make"]["columns"])
+    assert found == {
+        "cleveland": every,
+        "hungarian": every - {"slope", "ca", "thal"},
+        "switzerland": every - {"chol", "fbs", "ca"},
+        "va": every - {"slope", "ca", "thal"},
+    }

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from PIL import Image
+from support.downloads import put
 from support.published_files import are_mixed
 
 from cdspp.core.errors import DataError
@@ -114,3 +115,20 @@ def test_a_fetched_file_that_is_missing_is_named(photographs: dict[str, Any]) ->
     photographs["fetched"].with_name("web-4-dog.png").unlink()
     with pytest.raises(DataError, match=r"4-dog\.png: .*fetched.*missing"):
         read_fetched(photographs["fetched"])
+
+
+def test_published_weights_are_read_from_their_record(
+    photographs: dict[str, Any], tmp_path: Path
+) -> None:
+    record = record_path(tmp_path, "backbones", "alexnet")
+    put(tmp_path, {"backbones/alexnet.pth": b"no weights"})
+    write_json(record, {"files": ["alexnet.pth"]})
+    with pytest.raises(DataError, match=r"load weights .*alexnet\.pth"):
+        extract_view(
+            files={**photographs, "weights": record},
+            extractor="cnn",
+            options={"network": "alexnet", "weights": "IMAGENET1K_V1"},
+            domain="web",
+            output=tmp_path / "web.npz",
+            numeric_threads=1,
+        )

@@ -249,3 +249,12 @@ def test_published_photographs_and_features_come_from_the_mirror(
     assert paths["caltech"][0] == "images/caltech/backpack/003_0001.jpg"
     blob = "7e5f886e2bb70aef904dcfeb194065ead3644e82"
     assert digest_of(images.parent / paths["caltech"][0], "git_blob") == blob
+
+
+def test_the_mirror_of_the_configuration_goes_before_the_environments(
+    toy: Toy, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CDSPP_MIRROR", str(tmp_path / "empty"))
+    toy.mirror = str(put(tmp_path / "mirror", {"set.tar.gz": image_archive(IMAGES)}))
+    record = toy.fetch(tree(f"{toy.server.address}/x"), manifest=toy.manifest())
+    assert record["origin"] == {"set.tar.gz": "mirror:set.tar.gz"}
