@@ -25,7 +25,7 @@ from cdspp.stages.formats import (
 CLASSES = ("cup", "pen")
 
 # Fields of a fit record, other than trials, that no test examines.
-RECORDED: Mapping[str, Any] = {"dataset": "goods", "overlap": "exclude", "versions": {}}
+RECORDED: Mapping[str, Any] = {"dataset": "goods", "versions": {}}
 RECORDED_OF_TRIAL = {"rounds": 1, "tested": 1, "test_ids": ""}
 
 
@@ -56,8 +56,10 @@ def write_fit(
 def write_fit_record(
     path: PathLike, inputs: Mapping[str, str], extra: Mapping[str, Any]
 ) -> None:
-    """Write the record of a fit without options from the digests of its inputs."""
-    write_record(path, Specification({name: name for name in inputs}), inputs, extra)
+    """Write the record of a fit from the digests of its inputs."""
+    options = {"overlap": "exclude"}
+    made_of = Specification({name: name for name in inputs}, options)
+    write_record(path, made_of, inputs, extra)
 
 
 def rewrite_record(path: Path, **changes: Any) -> None:

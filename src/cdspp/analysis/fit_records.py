@@ -34,7 +34,7 @@ _FIELD = re.compile(r"^  (\w+) = \{(.*)\},$", re.MULTILINE)
 
 @dataclass(frozen=True, eq=False)
 class FitRecords:
-    """A study's fits: `results` by trial, and `jobs` with key, seed and versions.
+    """A study's fits: `results` by trial, and `jobs` with key, device and versions.
 
     Seconds and memory are NaN if not measured; `selected` are options of the fit.
     """

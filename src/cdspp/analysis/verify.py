@@ -156,7 +156,7 @@ class _CheckedFits:
         splits = inputs["target_split"], *(inputs[name] for name in sources)
         if not {*splits} <= self._splits.keys():
             return
-        tested = self._tested(splits, fit.record.extra["overlap"])
+        tested = self._tested(splits, fit.record.options["overlap"])
         for result in fit.record.trials:
             if tested.get(result["trial"]) != result["test_ids"]:
                 where = f"{fit.path}: trial {result['trial']}"

@@ -212,9 +212,8 @@ def _write_fit(job_inputs: JobInputs, fit: Fit, inputs: Mapping[str, str]) -> No
             rows[name] += values
     formats.write_rows(fit.predictions, formats.FIT_COLUMNS, rows)
     dataset = Path(job_inputs.files["target_features"]).absolute().parent.name
-    extra: dict[str, Any] = {"dataset": dataset, "overlap": fit.overlap}
-    extra |= {"trials": results, "device": _device(fit), "seed": fit.seed}
-    extra |= {"numeric_threads": fit.numeric_threads}
+    extra: dict[str, Any] = {"dataset": dataset, "trials": results}
+    extra["device"] = _device(fit)
     extra |= {"versions": provenance.versions(), "platform": provenance.hardware()}
     places = {name: os.fspath(path) for name, path in job_inputs.files.items()}
     digests = {places[name]: digest for name, digest in inputs.items()}
