@@ -195,7 +195,8 @@ def changes(
             digests[place] = file_digest(place) if Path(place).is_file() else ""
         if digests[place] == record.inputs.get(name):
             continue
-        if (old := record.places.get(name, place)) != place:
+        old = record.places.get(name, place)
+        if not f"/{old}".endswith(f"/{place}"):  # a module's files have a prefix
             return moved(old, place)
         if digests[place]:
             return f"it was made from another {place} than the present one"
