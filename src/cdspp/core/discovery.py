@@ -89,6 +89,7 @@ def plugin_paths(group: str) -> Mapping[str, str]:
     return {entry.name: entry.value for entry in metadata.entry_points(group=group)}
 
 
+@cache
 def defaults_of(function: Callable[..., Any]) -> Mapping[str, Any]:
     """Return the parameters of a function, method or class with their defaults."""
     parameters = inspect.signature(function).parameters.items()
