@@ -59,21 +59,21 @@ def imported(
 
     What is `known` of modules is not read again; it receives what is new.
     """
-    known = {} if known is None else known
+    known, source_file = {} if known is None else known, cache(_source_file)
     code_by_module: dict[str, tuple[frozenset[str], str]] = {}
     pending = {*modules}
     while pending:
         name = pending.pop()
         if not texts and name in NO_NUMBERS:
             code_by_module[name] = frozenset(), ""
-        elif file := _source_file(name):
+        elif file := source_file(name):
             parent = name if file.stem == "__init__" else name.rpartition(".")[0]
             source = _source(file, file.stat().st_mtime_ns)
             key = module_key(source, parent, texts=texts)
             if key not in known:
                 known[key] = _parse(source, parent, texts)
             imports, code = known[key]
-            code_by_module[name] = frozenset(filter(_source_file, imports)), code
+            code_by_module[name] = frozenset(filter(source_file, imports)), code
         elif _is_own(name):
             raise ModuleNotFoundError(f"{PACKAGE} has no module {name!r}")
         else:  # an installed module, whose version stands for its code
