@@ -17,6 +17,7 @@ from cdspp.methods.dama import DAMA as DAMA
 from cdspp.methods.dama import DAMAPlus as DAMAPlus
 from cdspp.methods.dama import DAMASup as DAMASup
 from cdspp.methods.ddacl.ddacl import DDACL as DDACL
+from cdspp.methods.folds import LabelledKFold as LabelledKFold
 from cdspp.methods.hfa.hfa import HFA as HFA
 from cdspp.methods.hfa.shfa import SHFA as SHFA
 from cdspp.methods.joint_machine import EasyAdapt as EasyAdapt
@@ -28,7 +29,6 @@ from cdspp.methods.joint_machine import SharedColumns as SharedColumns
 from cdspp.methods.joint_machine import (
     SharedColumnsPlus as SharedColumnsPlus,
 )
-from cdspp.methods.labels import LabelledKFold as LabelledKFold
 from cdspp.methods.labels import labelled_accuracy as labelled_accuracy
 from cdspp.methods.model_file import load_model as load_model
 from cdspp.methods.model_file import save_model as save_model

@@ -16,7 +16,8 @@ from sklearn.model_selection import (
 from support.toy_problem import toy_problem
 
 from cdspp import CDSPP, PA, SourceDomain, read_table
-from cdspp.methods.labels import LabelledKFold, labelled_accuracy
+from cdspp.methods.folds import LabelledKFold
+from cdspp.methods.labels import labelled_accuracy
 
 PROBLEM = toy_problem()
 FOLDS = LabelledKFold(2)

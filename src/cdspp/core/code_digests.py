@@ -8,13 +8,15 @@ warnings and logs, and whatever serves only these. See `cdspp.core.code_texts`.
 import ast
 import hashlib
 import json
+import re
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import cache
 from importlib import metadata
 from importlib.util import find_spec, resolve_name
 from pathlib import Path
 
+from cdspp.core.code_cache import Covered, Known, known_modules, module_key
 from cdspp.core.code_texts import without_docstrings, without_texts
 from cdspp.core.names import PathLike
 from cdspp.core.provenance import (
@@ -44,22 +46,34 @@ def code_digest(*modules: str, texts: bool = False) -> str:
     ModuleNotFoundError
         The package has no such module.
     """
-    content = "".join(f"{name}\n{code}\n" for name, code in imported(modules, texts))
+    with known_modules() as known:
+        code_by_module = imported(modules, texts, known)
+    content = "".join(f"{name}\n{code}\n" for name, code in code_by_module)
     return hashlib.sha256(content.encode()).hexdigest()[:16]
 
 
-def imported(modules: Iterable[str], texts: bool = False) -> list[tuple[str, str]]:
-    """Return modules and their imports, by name, with what their digest covers."""
+def imported(
+    modules: Iterable[str], texts: bool = False, known: Known | None = None
+) -> list[tuple[str, str]]:
+    """Return modules and their imports, by name, with what their digest covers.
+
+    What is `known` of modules is not read again; it receives what is new.
+    """
+    known, source_file = {} if known is None else known, cache(_source_file)
     code_by_module: dict[str, tuple[frozenset[str], str]] = {}
     pending = {*modules}
     while pending:
         name = pending.pop()
         if not texts and name in NO_NUMBERS:
             code_by_module[name] = frozenset(), ""
-        elif file := _source_file(name):
+        elif file := source_file(name):
             parent = name if file.stem == "__init__" else name.rpartition(".")[0]
-            modified = file.stat().st_mtime_ns
-            code_by_module[name] = _parse(file, modified, parent, texts)
+            source = _source(file, file.stat().st_mtime_ns)
+            key = module_key(source, parent, texts=texts)
+            if key not in known:
+                known[key] = _parse(source, parent, texts)
+            imports, code = known[key]
+            code_by_module[name] = frozenset(filter(source_file, imports)), code
         elif _is_own(name):
             raise ModuleNotFoundError(f"{PACKAGE} has no module {name!r}")
         else:  # an installed module, whose version stands for its code
@@ -103,19 +117,37 @@ def _origin(package: str) -> list[Path]:
 @cache
 def _distribution_versions(name: str) -> str:
     package = name.partition(".")[0]
-    names = metadata.packages_distributions().get(package, [package])
-    return " ".join(f"{name}=={installed_version(name)}" for name in sorted(set(names)))
+    names = {each.metadata["Name"] for each in _distributions(package)} or {package}
+    return " ".join(f"{name}=={installed_version(name)}" for name in sorted(names))
+
+
+def _distributions(package: str) -> Iterator[metadata.Distribution]:
+    """Yield what installs a package, as `metadata.packages_distributions` finds it.
+
+    That parses the lists of all files that are installed.
+    """
+    file = re.compile(rf"^{re.escape(package)}(/.*)?\.py,", flags=re.MULTILINE)
+    for each in metadata.distributions():
+        if declared := (each.read_text("top_level.txt") or "").split():
+            if package in declared:
+                yield each
+        elif file.search(each.read_text("RECORD") or ""):
+            yield each
 
 
 @cache
-def _parse(
-    file: Path, modified_ns: int, parent: str, texts: bool
-) -> tuple[frozenset[str], str]:
-    """Return the imports of a file and what digests cover, once for each version.
+def _source(file: Path, modified_ns: int) -> bytes:
+    """Return the content of a file, read once for each version."""
+    return file.read_bytes()
+
+
+@cache
+def _parse(source: bytes, parent: str, texts: bool) -> Covered:
+    """Return what code imports, and a digest of what digests cover of it.
 
     Its relative imports start at the `parent` package.
     """
-    tree, imports = ast.parse(file.read_text(encoding="utf-8")), set[str]()
+    tree, imports = ast.parse(source), set[str]()
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             imports |= {alias.name for alias in node.names}
@@ -129,4 +161,4 @@ def _parse(
     if _is_own(parent):
         found = {name for name in found if _is_own(name)}
     kept = without_docstrings(tree) if texts else without_texts(tree, NO_NUMBERS)
-    return frozenset(filter(_source_file, found)), ast.dump(kept)
+    return (*sorted(found),), hashlib.sha256(ast.dump(kept).encode()).hexdigest()

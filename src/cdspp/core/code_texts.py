@@ -2,7 +2,7 @@
 
 import ast
 from collections import Counter
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from typing import TypeVar
 
 Node = TypeVar("Node", bound=ast.AST)
@@ -43,10 +43,11 @@ def without_texts(tree: ast.Module, helpers: Collection[str]) -> ast.Module:
     }
     tree = _Messages(imported, helpers).visit(without_docstrings(tree))
     pure = PURE | imported
+    nodes = [*ast.walk(tree)]
     while True:
-        before = sum(1 for _ in ast.walk(tree))
-        tree = _Unused(tree, pure).visit(tree)
-        if sum(1 for _ in ast.walk(tree)) == before:
+        n_before, tree = len(nodes), _Unused(nodes, pure).visit(tree)
+        nodes = [*ast.walk(tree)]
+        if len(nodes) == n_before:
             return tree
 
 
@@ -104,8 +105,7 @@ class _Messages(ast.NodeTransformer):
 class _Unused(ast.NodeTransformer):
     """Leaves out assignments and private definitions that nothing reads any more."""
 
-    def __init__(self, tree: ast.Module, pure: Collection[str]) -> None:
-        nodes = [*ast.walk(tree)]
+    def __init__(self, nodes: Iterable[ast.AST], pure: Collection[str]) -> None:
         names = (node for node in nodes if isinstance(node, ast.Name))
         self._loads = Counter(n.id for n in names if isinstance(n.ctx, ast.Load))
         self._pure, self._depth = pure, 0

@@ -6,10 +6,11 @@ import importlib
 import inspect
 import os
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from functools import cache
 from importlib import metadata
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, cast
 
 from cdspp.core.errors import ConfigError
@@ -91,8 +92,13 @@ def plugin_paths(group: str) -> Mapping[str, str]:
 
 def defaults_of(function: Callable[..., Any]) -> Mapping[str, Any]:
     """Return the parameters of a function, method or class with their defaults."""
+    return _defaults_of(cast("Hashable", function))
+
+
+@cache
+def _defaults_of(function: Any) -> Mapping[str, Any]:
     parameters = inspect.signature(function).parameters.items()
-    return {name: parameter.default for name, parameter in parameters}
+    return MappingProxyType({name: each.default for name, each in parameters})
 
 
 def check_options(owner: str, options: Iterable[str], valid: Iterable[str]) -> None:

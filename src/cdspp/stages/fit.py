@@ -370,7 +370,7 @@ def select_options(
     trial. It costs up to `FOLDS` fits per point of the grid.
     """
     # Imported here: it takes a tenth of a second, and most fits select nothing.
-    from cdspp.methods.labels import LabelledKFold
+    from cdspp.methods.folds import LabelledKFold
 
     _, counts = np.unique(trial.labelled.y, return_counts=True)
     n_folds = min(FOLDS, int(counts.min()))

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+import cdspp.core.light_sklearn  # noqa: F401
 from cdspp.core.discovery import did_you_mean
 from cdspp.core.errors import ConfigError, DataError
 from cdspp.core.names import BASELINE, REFERENCE, PathLike, Paths, several_sources

@@ -112,15 +112,16 @@ class _Comparison:
         place = {"study": study.name, "benchmark": benchmark}
         scores, last_scores = SCORES.format(**place), 0
         skips = quick and not self.found and os.path.isfile(scores)
-        expected = self._specifications.of(scores)
-        if skips and not record_mismatch(scores, expected, self._known):
+        specification_of = self._specifications.of
+        if skips and not record_mismatch(scores, specification_of(scores), self._known):
             last_scores = os.stat(scores).st_mtime_ns
         fits = []
         for key in study.fits(benchmark):
             file = fit_file(study, key)
             if study.methods[key.method].predictions or last_write(file) > last_scores:
                 fits.append(file)
-        self.check(fits, self._specifications.expected_fits(benchmark).of)
+        if fits:
+            self.check(fits, self._specifications.expected_fits(benchmark).of)
         if len(self.found) == n_found:
             self.check([scores, SAMPLE_SCORES.format(**place)])
 

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy import sparse
 from scipy.sparse import issparse
-from sklearn.svm import SVC, LinearSVC
 
 from cdspp.core.files import storable
 from cdspp.core.linalg import softmax, squared_distances
 from cdspp.methods.base import Float, Int
 from cdspp.methods.labels import ignore_few_rows
 from cdspp.methods.shared.common_subspace import expand_classes
+
+if TYPE_CHECKING:
+    from sklearn.svm import LinearSVC
 
 
 @storable
@@ -48,6 +50,8 @@ class OneVersusOne:
     @classmethod
     def fit(cls, kernel: Float, codes: Any, C: float) -> OneVersusOne:
         """Fit a machine with the cost C to a kernel matrix of all rows."""
+        from sklearn.svm import SVC  # not at the top: some only predict
+
         with ignore_few_rows():
             return cls.of(SVC(C=C, kernel="precomputed").fit(kernel, codes))
 
@@ -154,6 +158,8 @@ def stacked(parts: list[Any], *, columns: bool = False) -> Any:
 
 def linear_svc(X: Any, C: float, *, intercept: bool = True) -> LinearSVC:
     """Return the linear machine of scikit-learn, unfitted, for rows (n, d)."""
+    from sklearn.svm import LinearSVC
+
     # The order of rows in each pass comes from a fixed seed, so nothing is random.
     by_rows = X.shape[0] < X.shape[1]
     return LinearSVC(

@@ -11,14 +11,15 @@ from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from html import escape
 from pathlib import Path
-from typing import Any
-
-import pandas as pd
+from typing import TYPE_CHECKING, Any
 
 from cdspp.core.errors import DataError
 from cdspp.core.files import atomic
 from cdspp.core.names import PathLike
 from cdspp.core.wording import DASH, escape_invisible, in_points, split_name
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 UNUSABLE = "collapsed or diverged"
 
@@ -50,6 +51,12 @@ _CELL = re.compile(
 _NEXT_SENTENCE = re.compile(r"(?<=[.?!]) ")
 _NUMBER = re.compile(r"[+−]?\d+(\.\d+)?")
 PROSE_LETTERS = 40  # a column with a longer text holds sentences
+
+
+def _no_data() -> pd.DataFrame:
+    import pandas as pd  # not at the top: planning needs this module, but no data
+
+    return pd.DataFrame()
 
 
 @dataclass(frozen=True)
@@ -88,7 +95,7 @@ class Table:
     caption: str
     columns: tuple[str, ...]
     lines: tuple[Line, ...]
-    data: pd.DataFrame = field(default_factory=pd.DataFrame, compare=False)
+    data: pd.DataFrame = field(default_factory=_no_data, compare=False)
     text_columns: int = 1
     headings: bool = False
     prose: tuple[int, ...] = ()
