@@ -111,7 +111,7 @@ if is_main_process:  # jobs also read this file
     root = Path("results", study.name)
     to_remake = {*unrecorded, *outdated, *edited_outputs(root)}
     changed = changed_note(root)
-    fits_ahead = run_forecast(study, outdated)
+    fits_ahead = run_forecast(study, outdated, specifications)
     renewed = reasons_of_run(outdated, unrecorded, fits_ahead)
     if own_lock.note:
         logger.warning(own_lock.note, extra={"event": "run_lock"})
@@ -147,7 +147,7 @@ onstart:
         logger.warning(ORPHANED_JOBS_NOTE)
     # For the plan and the progress of a run; it has no text to print.
     forecast = {
-        "jobs": expected_seconds(study, (job[:3] for job in jobs)),
+        "jobs": expected_seconds(study, (j[:3] for j in jobs), fits_ahead.copying),
         "local": is_local,
         "cores": workflow.cores if is_local else None,
     }
