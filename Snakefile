@@ -4,4 +4,4 @@
 include: "workflow/Snakefile"
 
 
-workflow.default_target = "all"  # included files set none
+snakemake_internals.set_default_target(workflow, "all")

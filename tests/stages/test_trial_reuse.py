@@ -109,6 +109,17 @@ def test_blocks_of_another_size_fit_nothing(room: Room, fit: FitBlock) -> None:
     assert names(room) == ["1-6.json", "1-6.parquet"]
 
 
+def test_fewer_trials_have_the_bytes_of_a_study_that_never_had_more(
+    room: Room, fit: FitBlock
+) -> None:
+    fit("1-2")
+    never_more = (folder(room) / "1-2.parquet").read_bytes()
+    fit("1-3")
+    assert fit("1-2") == []
+    assert (folder(room) / "1-2.parquet").read_bytes() == never_more
+    assert "1-3.json" in names(room)  # with the third trial, for later
+
+
 @pytest.mark.parametrize(
     "change",
     [{"options": {"C": 2.0}}, {"splits": {"seed": 1}}],

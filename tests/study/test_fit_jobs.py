@@ -162,6 +162,9 @@ def test_a_job_is_expected_to_take_what_its_fits_do_and_a_start(study: Study) ->
     assert total.jobs == len(jobs)
     each = [fit for place in study.benchmarks for fit in study.fits(place)]
     assert total.trials == sum(len(trials_of_block(fit.block)) for fit in each)
+    first = next(fit_rules(study)).fits[0]
+    copying = {first._replace(**jobs[0][2])}
+    assert expected_seconds(study, jobs[:1], copying) == {0: START_SECONDS}
     # Jobs have whole seconds.
     assert abs(fits - 3600 * total.core_hours) <= 0.5 * len(jobs)
 

@@ -189,3 +189,35 @@ def test_trials_that_are_not_there_are_counted_apart_from_those_that_stay(
     assert reasons(project.snakemake("-n", "--", scores)) == found
     project.snakemake("--cores", "1", "--", scores)
     assert reasons(status_text("toy.yaml")) == ["All 6 fits are up to date."]
+
+
+def test_fewer_trials_fit_nothing_and_lose_none(
+    finished: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    project = finished.copied(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    scores = "results/toy/scores/wines.parquet"
+    ask(trials=1)
+    for text in (status_text("toy.yaml"), project.snakemake("-n", "--", scores)):
+        assert reasons(text) == ["All 2 fits are up to date."]
+        assert "1 fit job will fit nothing" in text
+    project.snakemake("--cores", "1", "--", scores)
+    fits = [*Path("results/toy/fits").rglob("*.json")]
+    assert {path.stem for path in fits} == {"1-1", "1-2"}
+    [log] = Path("logs/toy/fits").rglob("1-1.log")
+    assert not re.findall(r"trial \d+: ok", log.read_text())
+    ask()
+    text = status_text("toy.yaml")
+    assert reasons(text) == ["All 4 fits are up to date."]
+    assert "will fit nothing" not in text
+    assert project.planned("--", scores).rules["fit"] == 0
+
+
+def test_fewer_trials_of_another_seed_are_fitted_for_that_reason(
+    folder: Path,
+) -> None:
+    ask(trials=1, seed=1)
+    found = reasons(status_text("toy.yaml"))
+    assert [line for line in found if "fits" in line] == [
+        "svm-t and cdspp: seed 0 -> 1: 2 fits, 0 s."
+    ]

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from snakemake.logging import logger
 
+from cdspp.core import snakemake_internals
 from cdspp.core.errors import ConfigError
 from cdspp.core.names import MAIN, fit_key, task_domains
 from cdspp.core.code_digests import code_digest, data_digest
@@ -64,11 +65,11 @@ TOP = workflow_folder()
 RESOURCES = TOP / "resources"
 CATALOGUE = RESOURCES / "datasets.yaml"
 
-study_files = [
-    portable_study_path(file) for file in workflow.config_settings.configfiles
-]
+configfiles, config_values = snakemake_internals.command_line_config(workflow)
+study_files = [portable_study_path(file) for file in configfiles]
 # In a module, its `config:` is the study, whatever else the caller configures.
-is_module = workflow.modifier.skip_configfile
+is_module = snakemake_internals.is_module(workflow)
+is_main_process = snakemake_internals.is_main_process(workflow)
 COMMAND = "snakemake --cores 8" if is_module else study_command(study_files)
 
 try:
@@ -77,12 +78,10 @@ try:
         own = config
     else:  # read again: Snakemake accepts repeated keys
         usual = [Path("config.yaml"), TOP / "config.yaml"]
-        files = workflow.config_settings.configfiles or [
-            next(filter(Path.is_file, usual))
-        ]
-        own = merge_files(files, workflow.config_settings.config)
+        files = configfiles or [next(filter(Path.is_file, usual))]
+        own = merge_files(files, config_values)
     merged, preset_notes = merge_presets(own, TOP)
-    for note in preset_notes if workflow.is_main_process else ():
+    for note in preset_notes if is_main_process else ():
         logger.warning(note)
     study = load_study(merged, TOP, data="data")
 except ConfigError as error:
@@ -99,20 +98,20 @@ if config.get("container"):
 specifications = Specifications(study)
 to_remake = set()  # existing files, remade if the run reaches them
 
-if workflow.is_main_process:  # jobs also read this file
+if is_main_process:  # jobs also read this file
     # Taken before Snakemake's own lock, and held until the end.
     try:
         own_lock = lock_run(code=code_state())
     except ConfigError as error:
         raise WorkflowError(str(error))
     export_run_lock(own_lock)
-    backend = getattr(workflow.workflow_settings, "persistence_backend", "file")
-    unrecorded = unrecorded_files(study) if str(backend) == "file" else []
+    knows_records = snakemake_internals.records_are_files(workflow)
+    unrecorded = unrecorded_files(study) if knows_records else []
     outdated = stale(study, specifications, quick=True)
     root = Path("results", study.name)
     to_remake = {*unrecorded, *outdated, *edited_outputs(root)}
     changed = changed_note(root)
-    fits_ahead = run_forecast(study, outdated)
+    fits_ahead = run_forecast(study, outdated, specifications)
     renewed = reasons_of_run(outdated, unrecorded, fits_ahead)
     if own_lock.note:
         logger.warning(own_lock.note, extra={"event": "run_lock"})
@@ -128,30 +127,29 @@ def no_input(wildcards):
 
     Only indexes and fetched files have this input. All other files are based on them, so
     Snakemake calls it after it has built the graph and before it determines the jobs to
-    run. The option --forcerun would also make the files targets.
+    run.
     """
-    workflow.dag.forcefiles.update(to_remake)
+    snakemake_internals.remake_if_reached(workflow, to_remake)
     return []
 
 
 onstart:
     # Dry runs never come here.
-    to_make = [file for job in workflow.dag.needrun_jobs() for file in job.output]
+    jobs = snakemake_internals.jobs_to_run(workflow)
+    is_local = snakemake_internals.runs_locally(workflow)
+    to_make = [file for job in jobs for file in job.output]
     makes_fits = any("/fits/" in file for file in to_make)
     if keep_fits and makes_fits and (question := remake_question(fits_ahead)):
         raise WorkflowError(question)
     if lacking := missing_packages(study, to_make):
         raise WorkflowError(*lacking)
-    if own_lock.note and not workflow.local_exec:
+    if own_lock.note and not is_local:
         logger.warning(ORPHANED_JOBS_NOTE)
     # For the plan and the progress of a run; it has no text to print.
-    ahead = (
-        (j.jobid, j.rule.name, j.wildcards) for j in workflow.dag.needrun_jobs()
-    )
     forecast = {
-        "jobs": expected_seconds(study, ahead),
-        "local": workflow.local_exec,
-        "cores": workflow.cores if workflow.local_exec else None,
+        "jobs": expected_seconds(study, (j[:3] for j in jobs), fits_ahead.copying),
+        "local": is_local,
+        "cores": workflow.cores if is_local else None,
     }
     logger.info(None, extra={"event": "forecast", **forecast})
 

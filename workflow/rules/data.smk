@@ -10,7 +10,7 @@ from cdspp.features import own_files
 # With a shared disk, an index, a record of fetched files or a fit represents the files next
 # to it: digests tell whether these are unchanged, and a job may read them. With storage, a
 # job sees only what its rule declares, so everything is declared.
-NO_SHARED_DISK = workflow.storage_settings.default_storage_provider is not None
+NO_SHARED_DISK = snakemake_internals.has_storage(workflow)
 
 
 def unshared(*files):
@@ -50,7 +50,7 @@ def own_sources():
 def send_own_sources():
     # Snakemake sends configuration files to nodes with the workflow: the user's files must
     # go along, because each job reads the study, and the study reads its tables.
-    workflow.configfiles += [str(path) for path in own_sources()]
+    snakemake_internals.add_sources(workflow, own_sources())
 
 
 datasets = {path: name for name, path in study.data_names.items()}
@@ -85,7 +85,7 @@ rule fetch:
 
 
 def own_data_files(wildcards):
-    if NO_SHARED_DISK and not workflow.local_exec:
+    if NO_SHARED_DISK and not snakemake_internals.runs_locally(workflow):
         send_own_sources()
     own = study.datasets[dataset_of(wildcards)].own
     return no_input(wildcards) + own_input(*data_files(own))

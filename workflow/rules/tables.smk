@@ -11,7 +11,7 @@ from cdspp.methods.descriptions import looks
 from cdspp.report.registry import FIGURE, item_jobs
 from cdspp.study.files import FIGURE_FORMS, TABLE_FORMS, item_inputs
 
-CAPTIONS = Path(".snakemake", "captions", study.name).absolute()
+CAPTIONS = Path(snakemake_internals.FOLDER, "captions", study.name).absolute()
 resource_digest = cache(data_digest)
 STYLES, TEXTS = data_digest("report/styles"), data_digest("report/captions")
 STYLES += ids_digest(map(str, looks().items()))
@@ -19,7 +19,7 @@ IN_STYLE = "cdspp.report.figures.style:in_style"  # not imported for tables
 
 
 # For rules in a repository, Snakemake would look for a caption in that repository.
-HAS_CAPTIONS = Path(str(workflow.current_basedir)).is_dir()
+HAS_CAPTIONS = snakemake_internals.has_local_rules(workflow)
 
 
 def caption_file(kind, name, text):
@@ -28,7 +28,7 @@ def caption_file(kind, name, text):
         return None
     file = CAPTIONS / kind / f"{name}.rst"
     escaped = re.sub(r"([\\*`|_])", r"\\\1", text)
-    if workflow.is_main_process and not (file.exists() and file.read_text() == escaped):
+    if is_main_process and not (file.exists() and file.read_text() == escaped):
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(escaped)
     return file

@@ -17,7 +17,7 @@ from textwrap import TextWrapper, wrap
 from typing import Any
 
 from cdspp.core.errors import DataError, writing_fault
-from cdspp.core.run_lock import FOLDER
+from cdspp.core.snakemake_internals import FOLDER
 from cdspp.core.wording import counted, duration
 from cdspp.study.time_left import TimeLeft
 

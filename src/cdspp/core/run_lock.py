@@ -23,10 +23,11 @@ from typing import IO, Any, NamedTuple, TextIO
 from cdspp.core.errors import ConfigError, StaleJobError
 from cdspp.core.names import PathLike
 from cdspp.core.provenance import INSTALLED, file_digest
+from cdspp.core.snakemake_internals import FOLDER, LOCKS
 
 State = Mapping[str, tuple[int, int]]
 
-FOLDER, RUNS, LOCKS = ".snakemake", "cdspp-runs", "locks/*.lock"
+RUNS = "cdspp-runs"  # folder of run locks
 # Environment variables: the run lock, and whether the run must keep fits for which
 # only code changed.
 RUN, KEEP_FITS = "CDSPP_RUN", "CDSPP_KEEP_FITS"

@@ -6,7 +6,7 @@ import math
 import os
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from itertools import count, groupby, product
@@ -175,19 +175,24 @@ def fit_request(
 
 
 def expected_seconds(
-    study: Study, jobs: Iterable[tuple[int, str, Mapping[str, str]]]
+    study: Study,
+    jobs: Iterable[tuple[int, str, Mapping[str, str]]],
+    copying: Collection[FitKey] = (),
 ) -> dict[int, float]:
     """Return the expected seconds of each job of a run.
 
-    A job has a number, the name of its rule, and wildcards.
+    A job has a number, the name of its rule, and wildcards. Jobs whose first fits are
+    among `copying` fit nothing.
     """
     groups = {group.name: group for group in fit_rules(study)}
     seconds_of_jobs = {}
     for number, rule, wildcards in jobs:
         seconds = START_SECONDS
         if rule in groups:
-            trials = len(trials_of_block(wildcards["block"]))
-            seconds += job_cost(study, groups[rule], wildcards["task"], trials).seconds
+            group, task, block = groups[rule], wildcards["task"], wildcards["block"]
+            if group.fits[0]._replace(task=task, block=block) not in copying:
+                n_trials = len(trials_of_block(block))
+                seconds += job_cost(study, group, task, n_trials).seconds
         seconds_of_jobs[number] = seconds
     return seconds_of_jobs
 

@@ -7,9 +7,7 @@ Without a record, as in a copy without hidden files, it takes every file as up t
 import hashlib
 import json
 import os
-import sys
 import time
-from base64 import urlsafe_b64encode
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -29,7 +27,7 @@ from cdspp.core.records import (
     with_schema,
     without_schema,
 )
-from cdspp.core.run_lock import FOLDER
+from cdspp.core.snakemake_internals import has_record
 from cdspp.core.wording import counted
 from cdspp.study.files import (
     FIT,
@@ -150,17 +148,7 @@ def unrecorded_files(study: Study) -> list[str]:
     for name in data:
         files += Path("data", name).glob("*.json")
     outputs = (str(path) for path in files if path.name not in BESIDE)
-    return [path for path in outputs if not _is_recorded(path)]
-
-
-def _is_recorded(file: str) -> bool:
-    place = Path(FOLDER, "metadata")
-    if sys.platform == "win32" or not place.is_dir():  # studies do not run there
-        return False
-    longest = os.pathconf(place, "PC_NAME_MAX") - 1
-    name = urlsafe_b64encode(file.encode()).decode()
-    parts = [name[i : i + longest] for i in range(0, len(name), longest)]
-    return place.joinpath(*(f"@{part}" for part in parts[:-1]), parts[-1]).exists()
+    return [path for path in outputs if not has_record(path)]
 
 
 class ReportDigests(NamedTuple):
