@@ -16,7 +16,7 @@ from typing import Any
 
 from cdspp.core.errors import USER_ERRORS
 from cdspp.core.files import atomic, content_digest
-from cdspp.core.run_lock import FOLDER
+from cdspp.core.snakemake_internals import FOLDER
 
 CACHE = "cdspp-code.json"  # in Snakemake's folder
 MAX_MODULES, MAX_BYTES = 1000, 4_000_000
