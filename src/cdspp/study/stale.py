@@ -222,7 +222,7 @@ def changed_note(root: Path) -> str:
 def freshness_note(root: Path) -> str:
     """Return a note on results that differ from their report; empty if they are fresh.
 
-    It says nothing on missing files: a part of the results may have been sent.
+    Missing files are no difference: a part of the results may have been sent.
     """
     root = root.resolve() if root.name in ("", "..") else root  # such as ``.``
     changes = (path for path, _ in changed_files(root, quick=True))
