@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from support.downloads import Server, Toy
 
 ROOT = Path(__file__).parents[1]
-Read = Callable[[str | os.PathLike[str]], Any]
+Read = Callable[..., Any]
 
 
 def _cached(read: Read) -> Read:
@@ -26,13 +26,13 @@ def _cached(read: Read) -> Read:
     contents: dict[tuple[Path, int], Any] = {}
 
     @wraps(read)
-    def cached(path: str | os.PathLike[str]) -> Any:
+    def cached(path: str | os.PathLike[str], **how: bool) -> Any:
         place = Path(path).absolute()
         if not place.is_relative_to(ROOT) or not place.is_file():
-            return read(path)
+            return read(path, **how)
         version = place, place.stat().st_mtime_ns
         if version not in contents:
-            contents[version] = read(path)
+            contents[version] = read(path, **how)
         return copy.deepcopy(contents[version])
 
     return cached

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import shutil
 from collections.abc import Iterator
+from importlib import metadata
 from pathlib import Path
 
 import pytest
 
-from cdspp.core import code_digests, provenance
+from cdspp.core import code_cache, code_digests, provenance
 from cdspp.core.errors import DataError
 from cdspp.core.jobs import job, processor_time
 
@@ -150,3 +152,72 @@ def test_a_module_that_may_be_in_a_package_or_not_has_a_digest(
     lines = ("try:", "    from .helper import A", "except ImportError:", "    A = 1")
     Path("alone.py").write_text("\n".join(lines))
     assert code_digests.code_digest("alone")
+
+
+@pytest.fixture
+def cache(library: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return the file in which a run has kept what it knows of modules."""
+    folder = tmp_path / ".snakemake"
+    folder.mkdir()
+    monkeypatch.chdir(tmp_path)
+    digests()
+    return folder / code_cache.CACHE
+
+
+def forbid_parsing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let a digest of a module that is not known fail."""
+    monkeypatch.delattr(code_digests, "_parse")
+
+
+def test_the_next_start_parses_no_module_that_is_known(
+    cache: Path, library: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    expected = digests()
+    append(library / "core" / "linalg.py", "\nextra = 1\n")
+    changed = digests()
+    assert changed != expected
+    forbid_parsing(monkeypatch)
+    assert digests() == changed
+    append(library / "core" / "linalg.py", "\nextra = 2\n")
+    with pytest.raises(NameError):
+        digests()
+
+
+@pytest.mark.parametrize("damage", ["cut", "edited", "other code", "list"])
+def test_a_damaged_cache_or_one_of_other_code_is_not_used(
+    cache: Path, damage: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    expected, text = digests(), cache.read_text()
+    if damage == "other code":
+        monkeypatch.setattr(code_cache, "_own_code", lambda: "other")
+    else:
+        first = next(iter(json.loads(text)["modules"].values()))[1]
+        edited = text.replace(first, "0" * 64)
+        cache.write_text({"cut": text[:-9], "edited": edited, "list": "[]"}[damage])
+    code_cache._read.cache_clear()
+    with code_cache.known_modules() as known:
+        assert not known
+    assert digests() == expected
+
+
+def test_the_cache_is_bounded_and_only_where_a_run_was(
+    cache: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(code_cache, "MAX_MODULES", 2)
+    with code_cache.known_modules() as known:
+        known["new"] = ("cdspp",), "0" * 64
+    with code_cache.known_modules() as known:
+        assert len(known) == 2
+        assert "new" in known
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    digests()
+    assert not [*Path.cwd().rglob("*")]
+
+
+@pytest.mark.parametrize("package", ["sklearn", "yaml", "numpy", "cdspp_nothing"])
+def test_the_distributions_of_a_package_are_those_that_python_finds(
+    package: str,
+) -> None:
+    found = {each.metadata["Name"] for each in code_digests._distributions(package)}
+    assert found == {*metadata.packages_distributions().get(package, [])}

@@ -13,10 +13,14 @@ from cdspp.core.names import PathLike
 MAX_VALUES = 1_000_000
 
 
-def read_yaml(path: PathLike) -> Any:
-    """Return the content of a YAML file; ConfigError names file and line of a fault."""
+def read_yaml(path: PathLike, *, own: bool = False) -> Any:
+    """Return the content of a YAML file; ConfigError names file and line of a fault.
+
+    LibYAML reads the library's `own` files: it is faster, but crashes on deep nesting.
+    """
+    reader = getattr(yaml, "CSafeLoader", yaml.SafeLoader) if own else yaml.SafeLoader
     try:
-        loader = yaml.SafeLoader(Path(path).read_text(encoding="utf-8"))
+        loader = reader(Path(path).read_text(encoding="utf-8"))
         node = loader.get_single_node()
         if _n_values(node, {}) > MAX_VALUES:
             raise ConfigError(f"{path}: anchors expand to over {MAX_VALUES} values.")

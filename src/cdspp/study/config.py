@@ -186,7 +186,9 @@ def schema_faults(config: Config, schema: PathLike) -> list[str]:
     # JSON has one type of number, so 2.0 trials would pass as two.
     kinds = Draft202012Validator.TYPE_CHECKER
     kinds = kinds.redefine("integer", lambda _, value: type(value) is int)
-    validator = extend(Draft202012Validator, type_checker=kinds)(read_yaml(schema))
+    validator = extend(Draft202012Validator, type_checker=kinds)(
+        read_yaml(schema, own=True)
+    )
     errors = validator.iter_errors(config)
     errors = sorted(errors, key=lambda e: [*map(str, e.absolute_path)])
     # If several keys are missing in one place, each error names all of them.
