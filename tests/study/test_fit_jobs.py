@@ -17,9 +17,11 @@ from cdspp.study.fit_jobs import (
     SHARED_SECONDS,
     START_SECONDS,
     FitRule,
+    Forecast,
     expected_seconds,
     fit_rules,
     forecast,
+    forecast_text,
     is_quick,
     job_cost,
     missing_packages,
@@ -202,3 +204,12 @@ def test_what_a_study_lacks_is_named_with_the_rows_that_need_it(
         "stn " + LACKING.format("torch", "networks")
     ]
     assert missing_packages(study, ["results/embedded/scores/digits.parquet"]) == []
+
+
+@pytest.mark.parametrize(("jobs", "told"), [(9_999, False), (20_000, True)])
+def test_what_many_jobs_cost_to_plan_is_said_with_the_key_that_decides(
+    jobs: int, told: bool
+) -> None:
+    text = forecast_text([Forecast("all", jobs, 40_000, 1.0, 300.0)])
+    assert ("20000 fit jobs for about 5 min, in 2.7 GB" in text) == told
+    assert ("block_size" in text) == told

@@ -15,8 +15,9 @@ from typing import Any, NamedTuple
 
 from cdspp.core import names
 from cdspp.core.errors import EXTRAS, install_hint
+from cdspp.core.memory import memory_text
 from cdspp.core.names import FitKey, PathLike, trials_of_block
-from cdspp.core.wording import listed
+from cdspp.core.wording import duration, listed
 from cdspp.features import Extractor, extractor_class, make_extractor
 from cdspp.methods import cost, method_class
 from cdspp.methods.cost import Cost, Size
@@ -35,6 +36,7 @@ SHARED_SECONDS = 40.0
 # Jobs with a longer expected time gain nothing from waiting for each other.
 UNGROUPED_SECONDS = 60.0
 START_SECONDS = 1.5  # per job, for start-up, imports, reading and writing
+MANY_JOBS, PLANNING = 10_000, (0.015, 0.14)  # seconds and MB to plan a job
 FORECAST_NOTE = (
     "Fits only, on one thread of a machine like the one the cost model was measured "
     "on,\nwithin a factor of about two. Quick methods share jobs, which `cdspp run ... "
@@ -239,7 +241,19 @@ def forecast_text(forecasts: Iterable[Forecast]) -> str:
         f"{name:{width}}{jobs:7}{trials:8}{hours:12.2f}{memory:10.0f}"
         for name, jobs, trials, hours, memory in rows
     ]
-    return "\n".join([head, *lines, "", FORECAST_NOTE])
+    notes = [FORECAST_NOTE, *filter(None, [planning_note(rows[-1].jobs)])]
+    return "\n".join([head, *lines, "", *notes])
+
+
+def planning_note(jobs: int) -> str:
+    """Return what Snakemake needs to plan many jobs; empty if they are few."""
+    if jobs < MANY_JOBS:
+        return ""
+    seconds, memory = duration(PLANNING[0] * jobs), memory_text(PLANNING[1] * jobs)
+    return (
+        f"Snakemake will plan {jobs} fit jobs for about {seconds}, in {memory}, before "
+        "the first\none starts. A larger block_size makes fewer jobs of more trials."
+    )
 
 
 class Request(NamedTuple):
