@@ -56,7 +56,7 @@ def printed(capsys: pytest.CaptureFixture[str]):
             ended = stopped.code
         assert ended == code
         content: dict[str, Any] = json.loads(capsys.readouterr().out)
-        assert content["schema_version"] == 1
+        assert content["schema_version"] == 2
         assert {*paths(content)} == listed(command)
         return content
 

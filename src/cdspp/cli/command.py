@@ -22,7 +22,7 @@ STUDY_EXTRA = "workflow"
 HELP = Path(__file__).with_name("help")
 # Format options of a table, in addition to its columns of labels and identifiers.
 FORMATS = ("encoding", "decimal", "categories", "dates", "date_format", "vectorise")
-JSON_VERSION = 1  # raised if a key of --json disappears or changes meaning
+JSON_VERSION = 2  # raised if a key of --json disappears or changes meaning
 # Choices of options, by the name of the option.
 CHOICES: dict[str, Sequence[str]] = {
     "--scale": (*names.SCALES, names.STANDARDISE_EACH),
