@@ -237,7 +237,7 @@ def test_a_study_runs_from_the_wheel_in_any_folder_and_the_package_may_move(
     assert "Mean  " in said
     assert "Report: results/toy/report/index.html\n" in said
     [log] = tables.glob("logs/run-*.log")
-    assert said.endswith(f"Whole log: {log.relative_to(tables)}\n")
+    assert f" Whole log: {log.relative_to(tables)}\n" in said
     assert str(installed / "cdspp/_study/workflow/profiles") in log.read_text()
     page = (tables / "results/toy/report/index.html").read_text()
     assert "cdspp run toy.yaml --cores 8" in page
