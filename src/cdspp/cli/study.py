@@ -121,10 +121,12 @@ def _status(arguments: Namespace) -> str:
 def files_to_remake(study: Study) -> tuple[dict[str, Any], list[str]]:
     """Return what a run would remake, as values for JSON and as sentences."""
     from cdspp.study.run_forecast import reasons_of_run, run_forecast
+    from cdspp.study.specifications import Specifications
     from cdspp.study.stale import stale, unrecorded_files
 
-    old, unrecorded = stale(study), unrecorded_files(study)
-    fits = run_forecast(study, old)
+    specifications = Specifications(study)
+    old, unrecorded = stale(study, specifications), unrecorded_files(study)
+    fits = run_forecast(study, old, specifications)
     content = {
         "to_make_again": [{"file": k, "reason": why} for k, why in old.items()],
         "unrecorded": unrecorded,

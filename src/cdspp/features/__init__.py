@@ -5,7 +5,9 @@ An external one is a class path (``extractor: "mine:Histogram"``) or an entry po
 """
 
 import inspect
+import os
 from collections.abc import Mapping
+from functools import cache
 from typing import Any
 
 from cdspp.core import discovery
@@ -56,8 +58,14 @@ def own_files(name: str, options: Mapping[str, Any]) -> list[str]:
 
 
 def own_digests(name: str, options: Mapping[str, Any]) -> dict[str, str]:
-    """Return the digests of these files, by path."""
-    return {path: file_digest(path) for path in own_files(name, options)}
+    """Return the digests of these files, by path; each version is read once."""
+    paths = own_files(name, options)
+    return {path: _digest(path, os.stat(path).st_ctime_ns) for path in paths}
+
+
+@cache
+def _digest(path: str, changed_ns: int) -> str:
+    return file_digest(path)
 
 
 def make_extractor(name: str, /, **options: Any) -> Extractor:
