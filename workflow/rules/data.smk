@@ -53,11 +53,8 @@ def send_own_sources():
     snakemake_internals.add_sources(workflow, own_sources())
 
 
-datasets = {path: name for name, path in study.data_names.items()}
-
-
 def dataset_of(wildcards):
-    return datasets[wildcards.data]
+    return specifications.datasets[wildcards.data]
 
 
 def resource_checks(wildcards):

@@ -5,8 +5,6 @@ from functools import partial
 
 from cdspp.study.fit_jobs import view_request
 
-views = {path: name for name, path in study.view_names.items()}
-
 
 def view_inputs(pattern):
     inputs, specification = inputs_of(pattern), specification_of(pattern)
@@ -26,7 +24,7 @@ def view_inputs(pattern):
 
 
 def view_of(wildcards):
-    return views[wildcards.view]
+    return specifications.views[wildcards.view]
 
 
 def codebook_domain(wildcards):

@@ -105,8 +105,18 @@ def schema_error(
 def record_path(path: PathLike) -> Path:
     """Return the path of a file's record; the record of a fit has the fit's name."""
     file = Path(path)
-    is_fit = file.parts[-6:-5] == ("fits",) and file.suffix == ".parquet"
-    return file.with_suffix(".json") if is_fit else Path(f"{os.fspath(path)}.json")
+    if _is_among_fits(file) and file.suffix == ".parquet":
+        return file.with_suffix(".json")
+    return Path(f"{os.fspath(path)}.json")
+
+
+def recorded_file(record: Path) -> str:
+    """Return the file that a record describes, by the path of the record."""
+    return str(record.with_suffix(".parquet" if _is_among_fits(record) else ""))
+
+
+def _is_among_fits(file: Path) -> bool:
+    return file.parts[-6:-5] == ("fits",)
 
 
 def write_record(

@@ -96,15 +96,13 @@ def input_patterns(study: Study, key: FitKey) -> dict[str, str]:
     from cdspp.methods.bridge import PAIRS
 
     benchmark, setting, _, method, _ = key
-    data = study.data_names[study.benchmarks[benchmark].dataset]
+    dataset = study.benchmarks[benchmark].dataset
     files: dict[str, str] = {}
     for role, view in study.views_of(benchmark, setting, method).items():
         domain, of_splits = f"{{{role}}}", study.split_setting(setting, role)
         names = {"study": study.name, "benchmark": benchmark, "setting": of_splits}
         names |= {"role": role, "domain": domain, "block": "{block}"}
-        features = FEATURES.format(
-            data=data, domain=domain, view=study.view_names[view]
-        )
+        features = feature_file(study, dataset, domain, view)
         files |= {f"{role}_features": features, f"{role}_split": SPLIT.format(**names)}
     if PAIRS in study.bridge(benchmark, setting, method):
         files["pairs"] = PAIR_SPLIT.format(**names)

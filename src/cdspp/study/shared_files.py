@@ -21,7 +21,8 @@ import pandas as pd
 
 from cdspp.core.errors import DataError, SchemaError
 from cdspp.core.files import write_csv
-from cdspp.core.records import Record, read_record, record_path
+from cdspp.core.names import feature_names
+from cdspp.core.records import Record, read_record, record_path, recorded_file
 from cdspp.core.wording import counted
 from cdspp.study.files import INDEX, LABELS
 from cdspp.study.stale import REPORT_PAGE, read_digests
@@ -89,12 +90,12 @@ def shared_features(files: Iterable[str]) -> Iterator[dict[str, str]]:
     for file in files:
         *_, kind, data, name = Path(file).parts
         if kind == "features" and name.count(".") == 2:
-            domain, view, _ = name.split(".")
+            domain, view = feature_names(name)
             labels = LABELS.format(data=data, domain=domain).removeprefix("results/")
             yield {
                 "dataset": _without_digest(data),
                 "domain": domain,
-                "view": _without_digest(view),
+                "view": view,
                 "features": file,
                 "labels": labels,
             }
@@ -178,7 +179,7 @@ def _shared_files(problems: list[str]) -> Iterator[SharedFile]:
     for kind in KINDS:
         found = [*Path("results", kind).glob("[!.]*/[!.]*")]
         names = {str(path) for path in found if path.suffix in (".npz", ".parquet")}
-        names |= {_described(path) for path in found if path.suffix == ".json"}
+        names |= {recorded_file(path) for path in found if path.suffix == ".json"}
         for path in sorted(names):
             if record := _read(path, problems):
                 yield SharedFile(path, path, record, bool(_link(path)))
@@ -198,13 +199,7 @@ def _recorded_files(folder: Path) -> Iterator[str]:
         folders.sort()
         for name in sorted(names):
             if name.endswith(".json") and not name.startswith("."):
-                yield _described(Path(place, name))
-
-
-def _described(sidecar: Path) -> str:
-    """Return the file that a record describes."""
-    is_fit = sidecar.parts[-6:-5] == ("fits",)
-    return str(sidecar.with_suffix(".parquet" if is_fit else ""))
+                yield recorded_file(Path(place, name))
 
 
 def _link(path: str) -> str:

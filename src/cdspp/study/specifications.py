@@ -40,28 +40,28 @@ class Specifications:
     """The specifications of the files of a study, each found once.
 
     `of` takes a path as the rules name it, without the fits, which have `of_fit` and
-    `expected_fits`.
+    `expected_fits`. `datasets` and `views` are by their names in paths.
     """
 
     def __init__(self, study: Study) -> None:
         self._study = study
-        self._datasets = {path: name for name, path in study.data_names.items()}
-        self._views = {path: name for name, path in study.view_names.items()}
+        self.datasets = {path: name for name, path in study.data_names.items()}
+        self.views = {path: name for name, path in study.view_names.items()}
         self.of = cache(self._of)
         self.expected_fits = cache(self._expected_fits)
 
     def _of(self, file: str) -> Specification:
         match Path(file).parts:
             case "data", name, _:
-                return self._index(self._datasets[name])
+                return self._index(self.datasets[name])
             case _, "labels", data, _:
                 return self._labels(data)
             case _, "codebooks", data, name:
-                view = self._views[name.partition(".")[0]]
-                return self._codebook(self._datasets[data], view)
+                view = self.views[name.partition(".")[0]]
+                return self._codebook(self.datasets[data], view)
             case _, "features", data, name:
                 domain, view, _ = name.split(".")
-                return self._features(self._datasets[data], domain, self._views[view])
+                return self._features(self.datasets[data], domain, self.views[view])
             case _, _, "splits", benchmark, _, "pairs", _:
                 return self._pairs(benchmark)
             case _, _, "splits", benchmark, setting, role, domain, _:
