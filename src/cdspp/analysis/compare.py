@@ -1,37 +1,42 @@
-"""The choice of the method to deploy on a target with few labels and a source."""
+"""The vote to deploy on a target with few labels, with and without a source."""
 
 import math
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
-from typing import Any, TypeAlias
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any, NamedTuple, Self, TypeAlias
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from cdspp.analysis import best_bet as bets
-from cdspp.analysis.best_bet import TARGET_ONLY, Posterior
-from cdspp.analysis.comparison import Comparison, python_lines
-from cdspp.analysis.hold_outs import HoldOuts, Problem, make_folds
-from cdspp.analysis.rows_to_label import SignTest, draw_rows, read_labelled
-from cdspp.analysis.summary import MOST_COLLAPSED, Floats
+from cdspp.analysis import pool, vote
+from cdspp.analysis.ballot import Ballot
+from cdspp.analysis.comparison import Added, Comparison
+from cdspp.analysis.hold_outs import (
+    IGNORED_WARNINGS,
+    HoldOuts,
+    Problem,
+    make_folds,
+)
+from cdspp.analysis.pool import TARGET_ONLY
+from cdspp.analysis.rows_to_label import digests, read_labelled, rows_to_label
+from cdspp.analysis.summary import MOST_COLLAPSED
+from cdspp.analysis.unlabelled_target import source_as_target
 from cdspp.analysis.verdicts import MIN_TRIALS
+from cdspp.analysis.vote import SourceGain
 from cdspp.core import names
-from cdspp.core.errors import DataError
+from cdspp.core.errors import DataError, UnitWarning
+from cdspp.core.linalg import Int
 from cdspp.core.wording import counted, in_points
-from cdspp.methods import method_class, register_method
+from cdspp.methods import make_seeded, method_class, register_method
 from cdspp.methods.base import SourceDomain
 from cdspp.methods.bridge import SHARED
 from cdspp.methods.cost import fit_cost
+from cdspp.methods.vote import Vote
 
 __all__ = ["compare", "scale_to_try"]
-
-# Hold-outs end once no posterior mean has changed by more over the last five.
-SETTLED_MEAN, LAST_REPEATS = 0.002, 5
-_TO_SETTLE = """\
-rows = found.rows_to_label.head(20)  # found = cdspp.compare(...)
-rows["label"] = [...]  # from the top
-cdspp.compare(X, y, source=source, labelled=rows{})"""
 
 Labelled: TypeAlias = pd.DataFrame | Sequence[pd.DataFrame] | None
 
@@ -40,41 +45,41 @@ def compare(
     X: ArrayLike,
     y: ArrayLike,
     *,
-    source: SourceDomain,
+    source: SourceDomain | None = None,
     methods: Sequence[Any] | None = None,
     labelled: Labelled = None,
-    repeats: int = 15,
+    repeats: int = 8,
     test_share: float = 1 / 5,
     scale: str = names.STANDARDISE,
     max_rows: int = 2000,
     seed: int = 0,
     progress: Callable[[str], None] = lambda text: None,
 ) -> Comparison:
-    """Name the best method to deploy for a target with few labels and a source.
+    """Return the vote to deploy on a target, how right it is, and the source's gain.
 
     Parameters
     ----------
     X : array-like of shape (n_target, n_features)
         Target rows.
     y : array-like of shape (n_target,)
-        Their labels, as in `fit`. If a class has one labelled row, nothing is
-        cross-validated, and the answer is based on the prior.
-    source : SourceDomain
+        Their labels, as in `fit`. If no class has two labels, nothing is tested and all
+        candidates have the same weight. If no row has a label, shared columns or paired
+        rows of the source are needed, and its labels are used.
+    source : SourceDomain, optional
         Labelled source rows, optionally with shared columns or paired rows, which add
         candidates that use them.
     methods : sequence, optional
         Further candidates: identifiers, class paths such as ``"mine:MyMethod"``,
-        classes or instances. Transductive methods cannot predict held-out rows.
+        classes or instances. They vote unless the accuracy of the vote would fall.
+        Transductive methods cannot predict held-out rows.
     labelled : DataFrame or sequence of DataFrame, optional
-        `rows_to_label` of an earlier answer on the same tables, with labels filled in
-        from the top; several are given in their order. The last is tested, once; all
-        labels are added to the fits on all labelled rows, but never held out.
-    repeats : int, default=15
-        Maximum number of stratified hold-outs; at least `MIN_TRIALS`. Fewer run if the
-        expected gains no longer change.
+        `rows_to_label` of earlier answers on the same tables, with labels filled in.
+        They join the fits on all labelled rows, but are never held out.
+    repeats : int, default=8
+        Number of stratified hold-outs; at least `MIN_TRIALS`.
     test_share : float, default=1/5
         Share of the labelled rows of each class to hold out, at least one row. All rows
-        of a class are held out equally often.
+        of a class are held out in turn, except the only row of a class.
     scale : {"none", "unit", "standardise", "standardise-each", "pca"}, \
 default="standardise"
         Scaling of the features (`cdspp.core.scaling.fit_scaling`): of the source once,
@@ -92,7 +97,7 @@ default="standardise"
     Returns
     -------
     Comparison
-        The bet, its evidence, the candidates, and the rows to label next.
+        The vote, its accuracy, the gain of the source, and the rows to label next.
 
     Raises
     ------
@@ -100,187 +105,259 @@ default="standardise"
         A method or a scale is unknown.
     DataError
         A method is transductive or needs a bridge that the source lacks, `repeats` is
-        too small, or `labelled` belongs to other tables or fits.
+        too small, `labelled` belongs to other tables, or nothing can be learnt.
 
     Notes
     -----
-    The rule and its constants are in `cdspp.analysis.best_bet`. Each candidate takes 10
-    to 15 fits and one on all labelled rows.
+    The rule and its constants are in `cdspp.analysis.vote`, the candidates in
+    `cdspp.analysis.pool`. Each candidate takes `repeats` fits and one on all labelled
+    rows; the estimator is fitted when it is first read.
     """
-    problem = Problem.of(X, y, source, scale)
+    if repeats < MIN_TRIALS:
+        fault = f"repeats must be at least {MIN_TRIALS}, got {repeats}"
+        raise DataError(f"compare: {fault}.")
+    tables = Problem.of(X, y, source, scale)
+    files = [labelled] if isinstance(labelled, pd.DataFrame) else [*(labelled or ())]
+    given = _Given.of(tables, files)
+    if not given.checked:
+        each = scale == names.STANDARDISE_EACH
+        unscaled = Problem.of(X, y, source, names.NO_SCALE)
+        given = given.from_source(source_as_target(unscaled, each_scaled=each))
+    n_folds = repeats if given.tested else 0
+    folds = make_folds(given.problem, n_folds, test_share, max_rows, seed)
+    runs = HoldOuts(given.problem, folds, scale, max_rows, seed)
+    default = _default_candidates(runs)
     extra = [register_method(method) for method in methods or ()]
-    candidates = [*dict.fromkeys([*bets.default_candidates(problem.bridge), *extra])]
-    _check(candidates, repeats, problem)
-    n_folds = repeats if problem.fewest > 1 else 0
-    folds = make_folds(problem, n_folds, test_share, max_rows, seed)
-    runs = HoldOuts(problem, folds, scale, max_rows, seed)
+    candidates = [*dict.fromkeys([*default, *extra])]
+    _check(candidates, given.problem)
     for name in candidates:
-        progress(_forecast(runs, name, n_folds + 1))
-    gains, n_repeats = _gains(runs, candidates)
-    found = _bet(runs, gains, n_repeats, labelled)
-    first = "# first write the labels of these rows into y\n" if found.test else ""
-    steps = [first + python_lines(found.best_bet, scale)]
-    if found.can_be_settled:
-        scale_option = "" if scale == names.STANDARDISE else f", scale={scale!r}"
-        steps.append(_TO_SETTLE.format(scale_option))
-    notes = *runs.notes(), *_degenerate_note(runs, found), *_scale_note(runs, n_repeats)
-    return replace(found, next_steps=tuple(steps), note="; ".join(notes))
-
-
-def _gains(runs: HoldOuts, names: Sequence[str]) -> tuple[dict[str, Posterior], int]:
-    """Return the posterior gain of each candidate, and the number of hold-outs.
-
-    They end once no mean has changed by more than `SETTLED_MEAN` over the last five,
-    and each row was held out at least once.
-    """
-    bridge = runs.problem.bridge
-    others = (name for name in names if name != TARGET_ONLY)
-    priors = {name: bets.PRIORS[bets.information(name, bridge)] for name in others}
-    means: list[list[float]] = []
-    posteriors = {name: bets.posterior([], prior) for name, prior in priors.items()}
-    for n_repeats in range(1, len(runs.folds) + 1):
-        target_only = runs.correct(TARGET_ONLY, n_repeats)
-        for name, prior in priors.items():
-            gains = differences(runs.correct(name, n_repeats), target_only)
-            posteriors[name] = bets.posterior(gains, prior)
-        means.append([gain.mean for gain in posteriors.values()])
-        if n_repeats >= MIN_TRIALS + LAST_REPEATS:
-            changes = np.abs(np.subtract(means[-1], means[-1 - LAST_REPEATS]))
-            if changes.max() < SETTLED_MEAN:
-                break
-    return posteriors, len(means)
-
-
-def differences(ours: Floats, theirs: Floats) -> Floats:
-    """Return, by labelled row, the mean difference over repeats; NaN if untested."""
-    gains = ours - theirs
-    tested = np.isfinite(gains).sum(axis=0)
-    total: Floats = np.nansum(gains, axis=0)
-    means = np.full(len(total), np.nan)
-    np.divide(total, tested, out=means, where=tested > 0)
-    return means
-
-
-def _bet(
-    runs: HoldOuts, gains: Mapping[str, Posterior], n_repeats: int, labelled: Labelled
-) -> Comparison:
-    problem = runs.problem
-    names = (*gains, TARGET_ONLY)
-    shares = {name: runs.degenerate(name, n_repeats) for name in names}
-    usable = {name: g for name, g in gains.items() if shares[name] <= MOST_COLLAPSED}
-    candidate = bet = bets.best_bet(usable)
-    if bet == TARGET_ONLY:
-        with_source = [name for name in gains if method_class(name).uses_source]
-        eligible = [name for name in with_source if name in usable] or with_source
-        candidate = max(eligible, key=lambda name: gains[name].mean)
-    strength = bets.evidence(bet, gains[candidate]) if n_repeats else bets.OPEN
-    rows, test, disagreement = _rows_to_label(runs, candidate, labelled)
-    if test is not None and test.winner is not None:
-        bet, strength = (candidate, TARGET_ONLY)[test.winner], bets.SETTLED
-    return Comparison(
-        best_bet=bet,
-        candidate=candidate,
-        posterior=gains[candidate],
-        evidence=strength,
-        disagreement=disagreement,
-        candidates=_candidates(runs, usable, shares, n_repeats),
-        rows_to_label=rows,
-        n_labelled=len(problem.labelled),
-        n_unlabelled=len(problem.unlabelled),
-        fewest=problem.fewest,
-        repeats=n_repeats,
-        two_classes=problem.two_classes,
-        test=test,
+        progress(_forecast(runs, name))
+    ballot, compared = _ballots(runs, default, candidates)
+    table = _candidates(runs, ballot, compared)
+    notes = *runs.notes(), *_degenerate_note(runs, candidates), *_scale_note(runs)
+    return replace(
+        _answer(runs, ballot, given, table),
+        note="; ".join(notes),
+        fit=partial(_fit_vote, runs, ballot.weights, given, X, source),
     )
 
 
-def _rows_to_label(
-    runs: HoldOuts, candidate: str, labelled: Labelled
-) -> tuple[pd.DataFrame, SignTest | None, float]:
-    """Return rows to label, the test on the last labelled ones, and their share.
+class _Labels(NamedTuple):
+    """Positions and class codes of rows that were labelled on purpose."""
 
-    If a method fails there are none, and the share is NaN.
+    places: Int
+    codes: Int
+
+
+@dataclass(frozen=True, eq=False)
+class _Given:
+    """The rows of the fits, and labels that were added on purpose.
+
+    If the target has no labels, the `n_source` first rows are the source's.
     """
-    problem, test = runs.problem, None
-    earlier = [labelled] if isinstance(labelled, pd.DataFrame) else [*(labelled or ())]
-    table = pd.DataFrame()
-    for rows in (*earlier, None):
-        first, second = (runs.label_all(problem, n) for n in (candidate, TARGET_ONLY))
-        if first is None or second is None:
-            return table, test, math.nan
-        table = draw_rows(problem, {candidate: first, TARGET_ONLY: second}, runs.seed)
-        if rows is not None:
-            places, labels, test = read_labelled(rows, table, problem)
-            codes = problem.codes.copy()
-            codes[places] = labels
-            problem = replace(problem, codes=codes)
-    return table, test, len(table) / max(len(problem.unlabelled), 1)
+
+    problem: Problem
+    added: _Labels
+    made_of: str
+    n_source: int = 0
+
+    @classmethod
+    def of(cls, tables: Problem, files: Sequence[pd.DataFrame]) -> Self:
+        """Return tables with labels on purpose, the first labels if there are no others.
+
+        These must be of two classes or more.
+        """
+        made_of = digests(tables)
+        added = _Labels(*read_labelled(files, tables, made_of))
+        if len(tables.labelled) or len(np.unique(added.codes)) < 2:
+            return cls(tables, added, made_of)
+        none = _Labels(added.places[:0], added.codes[:0])
+        return cls(tables.with_labels(*added), none, made_of)
+
+    def from_source(self, problem: Problem) -> Self:
+        """Return the same with the source's rows in front of the target's."""
+        n_source = len(problem.X) - len(self.problem.X)
+        places = self.added.places + n_source
+        return replace(
+            self, problem=problem, added=_Labels(places, self.added.codes), n_source=n_source
+        )
+
+    @property
+    def checked(self) -> bool:
+        """True if the target has labels."""
+        return not self.n_source and len(self.problem.labelled) > 0
+
+    @property
+    def tested(self) -> bool:
+        """True if rows can be held out: a class has two labels or more."""
+        return self.checked and int(self.problem.class_sizes.max()) > 1
 
 
-def _candidates(
+def _default_candidates(runs: HoldOuts) -> list[str]:
+    problem = runs.problem
+    fits = [len(np.concatenate(train)) for train, _ in runs.folds]
+    n_labelled = min(fits, default=len(problem.labelled))
+    n_classes = int((problem.class_sizes > 0).sum())
+    found = pool.default_candidates(problem.bridge, n_labelled, n_classes)
+    if problem.source is None:
+        return [name for name in found if not method_class(name).uses_source]
+    return found if runs.folds else [n for n in found if n not in pool.NOT_UNTESTED]
+
+
+def _ballots(
+    runs: HoldOuts, default: Sequence[str], candidates: Sequence[str]
+) -> tuple[Ballot, Ballot]:
+    """Return the ballot of the candidates that vote, and that of all that fitted."""
+    problem = runs.problem
+    predicted = {name: runs.predicted(name) for name in candidates}
+    found = {name: runs.transduction(problem, name) for name in candidates}
+    transduction = {
+        name: labels
+        for name, labels in found.items()
+        if labels is not None and name not in runs.failures
+    }
+    voters = [name for name in default if name in transduction]
+    if not voters:
+        reasons = "; ".join(f"{name}: {text}" for name, text in runs.failures.items())
+        raise DataError(f"compare: every candidate failed ({reasons}).")
+    codes, n_classes = problem.codes[problem.labelled], len(problem.classes)
+    predicted = {name: predicted[name] for name in transduction}
+    compared = Ballot(predicted, transduction, codes, n_classes)
+    others = [name for name in transduction if name not in default]
+    return compared.admit(voters, others), compared
+
+
+def _answer(
+    runs: HoldOuts, ballot: Ballot, given: _Given, candidates: pd.DataFrame
+) -> Comparison:
+    problem, (places, labels) = runs.problem, given.added
+    truth = np.full(len(problem.unlabelled), vote.NOT_TESTED)
+    truth[np.searchsorted(problem.unlabelled, places)] = labels
+    known = truth != vote.NOT_TESTED
+    right = ballot.labels[known] == truth[known]
+    final = problem.with_labels(places, labels)
+    transduction = ballot.transduction
+    if len(places):
+        again = {name: runs.transduction(final, name) for name in ballot.weights}
+        transduction = {
+            name: transduction[name][~known] if codes is None else codes
+            for name, codes in again.items()
+        }
+    codes, shares = ballot.label(transduction)
+    changed = ballot.labels[~known] != codes
+    rows = final.unlabelled - given.n_source
+    estimate = ballot.accuracy(ballot.class_shares)
+    sizes = problem.class_sizes
+    return Comparison(
+        accuracy=vote.of_the_rest(estimate, len(truth), right),
+        balanced_accuracy=ballot.accuracy(np.ones(len(problem.classes))),
+        source_gain=_source_gain(ballot, truth),
+        rows_to_label=rows_to_label(problem, rows, shares, given.made_of, runs.seed),
+        n_labelled=0 if given.n_source else len(problem.labelled),
+        n_unlabelled=len(rows),
+        fewest=0 if given.n_source else int(sizes[sizes > 0].min()),
+        repeats=len(runs.folds),
+        untested=tuple(map(str, problem.classes[sizes == 1])) if runs.folds else (),
+        added=Added(len(places), int(right.sum()), int(changed.sum())),
+        candidates=candidates,
+    )
+
+
+def _fit_vote(
     runs: HoldOuts,
-    usable: Mapping[str, Posterior],
-    shares: Mapping[str, float],
-    n_repeats: int,
-) -> pd.DataFrame:
+    weights: Mapping[str, float],
+    given: _Given,
+    X: ArrayLike,
+    source: SourceDomain | None,
+) -> Vote:
+    """Return the vote, fitted on all labelled rows."""
+    problem, n_source = given.problem.with_labels(*given.added), given.n_source
+    y = np.full(len(problem.codes), None)
+    y[problem.labelled] = problem.classes[problem.codes[problem.labelled]]
+    members = [(name, make_seeded(name, runs.seed_of(name))) for name in weights]
+    model = Vote(members, weights=[*weights.values()], scale=runs.scale)
+    with warnings.catch_warnings():
+        for category in (*IGNORED_WARNINGS, UnitWarning):  # `compare` reported them
+            warnings.simplefilter("ignore", category)
+        if not n_source:
+            return model.fit(X, y, source=source)
+        model.fit(problem.X, y)
+    # Its rows are those of the target, without the source's in front of them.
+    model.transduction_ = model.transduction_[n_source:]
+    model.votes_ = model.votes_[n_source:]
+    return model
+
+
+def _source_gain(ballot: Ballot, truth: Int) -> SourceGain | None:
+    """Return the gain of the vote over that of its members without the source."""
+    members = [name for name in ballot.weights if not method_class(name).uses_source]
+    if not members or len(members) == len(ballot.weights):
+        return None
+    without = ballot.of(members)
+    return vote.source_gain(
+        (ballot.labels, without.labels),
+        truth,
+        (ballot.held_out, without.held_out),
+        ballot.codes,
+        ballot.class_shares,
+    )
+
+
+def _candidates(runs: HoldOuts, ballot: Ballot, compared: Ballot) -> pd.DataFrame:
     rows = []
-    for method, share in shares.items():
-        gain = usable.get(method, Posterior(math.nan, math.nan))
-        low, high = gain.interval
+    for method, correct in compared.correct.items():
+        means = vote.row_means(correct)
+        found = vote.accuracy(means, compared.codes, ballot.class_shares)
         rows.append(
             {
                 "method": method,
                 "display_name": method_class(method).display_name,
-                "information": bets.information(method, runs.problem.bridge),
-                "accuracy": _accuracy(runs.correct(method, n_repeats)),
-                "expected_gain": gain.mean,
-                "low": low,
-                "high": high,
-                "probability": gain.probability,
-                "loss": gain.loss,
-                "degenerate": share,
+                "information": pool.information(method, runs.problem.bridge),
+                "weight": ballot.weights.get(method, 0.0),
+                "accuracy": found.value,
+                "gain": compared.gains[method],
+                "degenerate": runs.degenerate(method),
             }
         )
     return pd.DataFrame(rows).sort_values(
-        "expected_gain", ascending=False, kind="stable", ignore_index=True
+        ["weight", "gain"], ascending=False, kind="stable", ignore_index=True
     )
 
 
-def _accuracy(correct: Floats) -> float:
-    """Return the mean over rows; NaN if no row was tested."""
-    tested = np.isfinite(correct).any(axis=0)
-    if not tested.any():
-        return math.nan
-    return float(np.nanmean(correct[:, tested], axis=0).mean())
-
-
-def _forecast(runs: HoldOuts, method: str, n_fits: int) -> str:
+def _forecast(runs: HoldOuts, method: str) -> str:
     cost = fit_cost(method_class(method), runs.problem.size(runs.max_rows))
+    n_fits = len(runs.folds) + 1
     seconds = math.ceil(n_fits * cost.seconds)
-    return f"{method}: at most {counted(n_fits, 'fit')}, about {seconds} s"
+    return f"{method}: {counted(n_fits, 'fit')}, about {seconds} s"
 
 
-def _degenerate_note(runs: HoldOuts, comparison: Comparison) -> Iterator[str]:
-    shares = comparison.candidates.set_index("display_name")["degenerate"]
-    if not shares.any():
+def _degenerate_note(runs: HoldOuts, candidates: Sequence[str]) -> Iterator[str]:
+    shares = {name: runs.degenerate(name) for name in candidates}
+    some = {name: share for name, share in shares.items() if share > 0}
+    if not some:
         return
-    texts = (f"{name} {100 * s:.0f} %" for name, s in shares[shares > 0].items())
+    texts = (f"{method_class(n).display_name} {100 * s:.0f} %" for n, s in some.items())
     text = f"fits that failed, collapsed or diverged: {', '.join(texts)}"
-    other = scale_to_try(runs.scale) if shares.max() > MOST_COLLAPSED else runs.scale
+    many = max(some.values()) > MOST_COLLAPSED
+    other = scale_to_try(runs.scale) if many else runs.scale
     if other == names.PCA and SHARED in runs.problem.bridge:  # no columns left to share
         other = names.STANDARDISE_EACH
     yield text if other == runs.scale else f"{text}; try the scale {other}"
 
 
-def _scale_note(runs: HoldOuts, n_repeats: int) -> Iterator[str]:
+def _scale_note(runs: HoldOuts) -> Iterator[str]:
     """Yield scales with which the reference is expected to gain a point or more."""
-    standard = n_repeats and runs.scale == names.STANDARDISE
+    standard = runs.folds and runs.scale == names.STANDARDISE
     for scale in (names.UNIT, names.NO_SCALE) if standard else ():
-        other = replace(runs, scale=scale, failures={}, _correct={})
-        fits = (each.correct(TARGET_ONLY, n_repeats) for each in (other, runs))
-        gains = differences(*fits)
-        gain = bets.posterior(gains, bets.PRIORS[bets.NO_SOURCE]).mean
-        if gain >= bets.LEAST_GAIN:
+        other = replace(runs, scale=scale, failures={}, _predicted={})
+        codes = runs.problem.codes[runs.problem.labelled]
+        parts = {"other": other, "own": runs}
+        correct = {
+            name: vote.correctness(each.predicted(TARGET_ONLY), codes)
+            for name, each in parts.items()
+        }
+        gain = vote.shrunk_gains(correct, "own")["other"]
+        if gain >= vote.NO_EFFECT:
             points = f"{in_points(gain, sign=True)} points"
             yield f"with the scale {scale} {TARGET_ONLY} is expected to gain {points}"
 
@@ -291,15 +368,15 @@ def scale_to_try(scale: str) -> str:
     return names.PCA if scale in (*standard, names.PCA) else names.STANDARDISE
 
 
-def _check(methods: Sequence[str], repeats: int, problem: Problem) -> None:
-    if repeats < MIN_TRIALS:
-        fault = f"repeats must be at least {MIN_TRIALS}, got {repeats}"
-        raise DataError(f"compare: {fault}.")
+def _check(methods: Sequence[str], problem: Problem) -> None:
     for name in methods:
         cls = method_class(name)
         if cls.transductive:
             fault = "labels only the rows of its fit, and held-out rows are in no fit"
             raise DataError(f"compare: {name} {fault}. Choose another method.")
+        if cls.uses_source and problem.source is None:
+            fault = "needs a source and labels of the target"
+            raise DataError(f"compare: {name} {fault}. Add them, or leave it out.")
         if cls.needs_bridge and not cls.bridges & problem.bridge.keys():
             bridge_names = f"{' or '.join(sorted(cls.bridges))} of the source"
             fault = f"needs {bridge_names}, but there are none"

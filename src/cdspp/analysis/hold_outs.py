@@ -41,24 +41,26 @@ Fold: TypeAlias = tuple[list[Int], Int]
 
 @dataclass(frozen=True, eq=False)
 class Problem:
-    """Target rows with class codes, -1 without a label; the source is scaled."""
+    """Target rows with class codes, -1 without a label; a source, if any, is scaled."""
 
     X: Floats
     codes: Int
     classes: NDArray[Any]
-    source: SourceDomain
-    scaling: Scaling
+    source: SourceDomain | None
+    scaling: Scaling | None = None  # of the source
     note: str = ""
 
     @classmethod
-    def of(cls, X: ArrayLike, y: ArrayLike, source: SourceDomain, scale: str) -> Self:
+    def of(
+        cls, X: ArrayLike, y: ArrayLike, source: SourceDomain | None, scale: str
+    ) -> Self:
         """Validate rows and labels; DataError names data that cannot be compared."""
-        checked: list[Floats] = []
-        for name, values in (("X", X), ("source.X", source.X)):
-            with number_errors(values, name):
-                checked.append(check_array(values, dtype=np.float64, input_name=name))
-        rows, in_source = checked
-        codes, source_codes, classes = _class_codes(y, source.y, len(rows))
+        rows = _checked_rows("X", X)
+        in_source = None if source is None else _checked_rows("source.X", source.X)
+        codes, source_codes, classes = _class_codes(y, source, len(rows))
+        if source is None or in_source is None:
+            fit_scaling(scale, rows)  # an unknown scale is named before the fits
+            return cls(rows, codes, classes, None)
         scaling = fit_scaling(scale, in_source)
         coded = SourceDomain(scaling.apply(in_source), source_codes)
         with warnings.catch_warnings():
@@ -74,6 +76,12 @@ class Problem:
         note = _unused_columns(source, X, bool(shared) and scale == PCA)
         return cls(rows, codes, classes, coded, scaling, note)
 
+    def with_labels(self, places: Int, codes: Int) -> Self:
+        """Return the problem with the classes of further rows."""
+        every = self.codes.copy()
+        every[places] = codes
+        return replace(self, codes=every)
+
     @property
     def labelled(self) -> Int:
         """Positions of the labelled rows."""
@@ -85,34 +93,31 @@ class Problem:
         return np.flatnonzero(self.codes == UNLABELLED)
 
     @property
-    def two_classes(self) -> bool:
-        """True if the source has two classes."""
-        return len(np.unique(np.asarray(self.source.y))) == 2
-
-    @property
-    def fewest(self) -> int:
-        """The number of labelled rows of the smallest class."""
-        return int(np.unique(self.codes[self.labelled], return_counts=True)[1].min())
+    def class_sizes(self) -> Int:
+        """Numbers of labelled rows of each class."""
+        return np.bincount(self.codes[self.labelled], minlength=len(self.classes))
 
     @property
     def bridge(self) -> dict[str, str]:
         """The kinds of bridge that the source has, each with its size as text."""
         phrases = {}
-        if self.source.shared_columns is not None:
+        if self.source is not None and self.source.shared_columns is not None:
             n_shared = len(self.source.shared_columns)
             phrases[SHARED] = counted(n_shared, "shared column")
-        if self.source.paired_rows is not None:
+        if self.source is not None and self.source.paired_rows is not None:
             phrases[PAIRS] = counted(len(self.source.paired_rows[0]), "paired row")
         return phrases
 
     def size(self, max_rows: int | None = None) -> Size:
         """Return the size of a fit, with at most `max_rows` of each kind."""
-        n_source, d_source = np.shape(self.source.X)
         n_labelled, n_unlabelled = len(self.labelled), len(self.unlabelled)
+        n_source, d_source = n_labelled, self.X.shape[1]
+        if self.source is not None:
+            n_source, d_source = np.shape(self.source.X)
         most = max_rows or max(n_source, n_unlabelled)
         return Size(
             name="own",
-            n_classes=len(np.unique(self.codes[self.labelled])),
+            n_classes=int((self.class_sizes > 0).sum()),
             n_source=min(n_source, most),
             d_source=d_source,
             n_labelled=min(n_labelled, max_rows or n_labelled),
@@ -121,24 +126,51 @@ class Problem:
         )
 
 
+def _checked_rows(name: str, values: Any) -> Floats:
+    with number_errors(values, name):
+        return np.asarray(check_array(values, dtype=np.float64, input_name=name))
+
+
 def _class_codes(
-    y: ArrayLike, y_source: ArrayLike, n_rows: int
+    y: ArrayLike, source: SourceDomain | None, n_rows: int
 ) -> tuple[Int, Int, NDArray[Any]]:
     labels, labelled = read_labels(y)
-    source_labels, mask = read_labels(y_source)
-    if not mask.all() or len(labelled) != n_rows:
+    source_labels, mask = (labels[:0], labelled) if source is None else read_labels(
+        source.y
+    )
+    if (source is not None and not mask.all()) or len(labelled) != n_rows:
         expected = "a label for each source row and an entry of y for each of"
         got = f"{int(mask.sum())} of {len(mask)} and {len(labelled)}"
         fault = f"compare: expected {expected} {n_rows} target rows, got {got}"
         raise errors.DataError(f"{fault}.")
-    require_common({"y": labels, "source.y": source_labels})
-    check_classes(labels)
-    check_classes(source_labels, "source.y")
-    compare_classes(labels, source_labels, "compare")
-    classes = np.unique(np.concatenate([labels, source_labels]))
+    _check_labels(labels, source_labels, source)
+    classes = np.unique([*labels.tolist(), *source_labels.tolist()])
     codes = np.full(n_rows, UNLABELLED, dtype=np.intp)
     codes[labelled] = np.searchsorted(classes, labels)
     return codes, np.searchsorted(classes, source_labels), classes
+
+
+def _check_labels(
+    labels: NDArray[Any], source_labels: NDArray[Any], source: SourceDomain | None
+) -> None:
+    """Refuse labels that give no answer; none are needed with a bridge."""
+    if source is None:
+        if len(np.unique(labels)) < 2:
+            fault = f"compare: y has {counted(len(np.unique(labels)), 'class')}"
+            remedy = "Label rows of each class, or pass a source"
+            raise errors.DataError(f"{fault}, expected two or more. {remedy}.")
+        check_classes(labels)
+        return
+    check_classes(source_labels, "source.y")
+    if len(labels) or not has_bridge(source):
+        require_common({"y": labels, "source.y": source_labels})
+        check_classes(labels)
+        compare_classes(labels, source_labels, "compare")
+
+
+def has_bridge(source: SourceDomain) -> bool:
+    """Return whether a source has shared columns or paired rows."""
+    return source.shared_columns is not None or source.paired_rows is not None
 
 
 def _unused_columns(source: SourceDomain, X: Any, by_components: bool) -> str:
@@ -159,7 +191,10 @@ def _unused_columns(source: SourceDomain, X: Any, by_components: bool) -> str:
 def make_folds(
     problem: Problem, repeats: int, share: float, max_rows: int, seed: int
 ) -> list[Fold]:
-    """Hold out a share of the labelled rows of each class, all of them in turn."""
+    """Hold out a share of the labelled rows of each class, all of them in turn.
+
+    The only row of a class is never held out.
+    """
     rng = generator("compare", seed)
     n_labelled = len(problem.labelled)
     train: list[list[Int]] = [[] for _ in range(repeats)]
@@ -167,7 +202,7 @@ def make_folds(
     for code in np.unique(problem.codes[problem.labelled]):
         rows = np.flatnonzero(problem.codes == code)
         n_parts = min(len(rows), max(2, round(1 / share)))
-        parts: list[Int] = []
+        parts = [rows[:0]] * (repeats if n_parts == 1 else 0)
         while len(parts) < repeats:
             parts += np.array_split(rng.permutation(rows), n_parts)
         for number, held in enumerate(parts[:repeats]):
@@ -190,14 +225,15 @@ class HoldOuts:
     max_rows: int
     seed: int
     failures: dict[str, str] = field(default_factory=dict)
-    _correct: dict[tuple[str, int], tuple[Floats, bool]] = field(default_factory=dict)
+    _predicted: dict[tuple[str, int], tuple[Int, bool]] = field(default_factory=dict)
 
     def notes(self) -> Iterator[str]:
         """Yield notes on the rows of the fits, and on methods that failed."""
+        source = self.problem.source
         sizes = {
             "labelled target rows": len(self.problem.labelled),
             "unlabelled target rows": len(self.problem.unlabelled),
-            "source rows": len(np.asarray(self.problem.source.y)),
+            "source rows": 0 if source is None else len(np.asarray(source.y)),
         }
         subsampled = [f"{n} {kind}" for kind, n in sizes.items() if n > self.max_rows]
         if subsampled:
@@ -207,33 +243,35 @@ class HoldOuts:
         if self.problem.note:
             yield self.problem.note
 
-    def correct(self, method: str, repeats: int) -> Floats:
-        """Return whether labelled rows are predicted correctly, by repeat and row.
+    def predicted(self, method: str) -> Int:
+        """Return class codes of the labelled rows, by repeat and row.
 
-        NaN if a row is not held out, or the method failed.
+        -1 if a row is not held out, or the method failed.
         """
-        return np.array([self._repeat(method, number)[0] for number in range(repeats)])
+        found = [self._repeat(method, number)[0] for number in range(len(self.folds))]
+        shape = len(self.folds), len(self.problem.labelled)
+        return np.array(found, dtype=np.intp).reshape(shape)
 
-    def degenerate(self, method: str, repeats: int) -> float:
+    def degenerate(self, method: str) -> float:
         """Return the share of fits that collapsed, diverged or failed."""
-        flags = [self._repeat(method, number)[1] for number in range(repeats)]
+        flags = [self._repeat(method, number)[1] for number in range(len(self.folds))]
         return sum(flags) / len(flags) if flags else 0.0
 
-    def _repeat(self, method: str, number: int) -> tuple[Floats, bool]:
-        if (method, number) not in self._correct:
+    def _repeat(self, method: str, number: int) -> tuple[Int, bool]:
+        if (method, number) not in self._predicted:
             train, test = self.folds[number]
             labelled = self.problem.labelled
-            row = np.full(len(labelled), np.nan)
+            row = np.full(len(labelled), UNLABELLED)
             train_rows = np.concatenate(train)
             model, scaling = self._fit_model(self.problem, method, train_rows, number)
             if model is not None:
                 predicted = model.predict(scaling.apply(self.problem.X[test]))
-                right = predicted == self.problem.codes[test]
-                row[np.searchsorted(labelled, test)] = right
-            self._correct[method, number] = row, model is None or bool(model.collapsed_)
-        return self._correct[method, number]
+                row[np.searchsorted(labelled, test)] = predicted
+            degenerate = model is None or bool(model.collapsed_)
+            self._predicted[method, number] = row, degenerate
+        return self._predicted[method, number]
 
-    def label_all(self, problem: Problem, method: str) -> Int | None:
+    def transduction(self, problem: Problem, method: str) -> Int | None:
         """Return the codes of all unlabelled rows by a fit on all labelled ones.
 
         If there are many rows, a sample is fitted. None: the method failed.
@@ -252,23 +290,24 @@ class HoldOuts:
         predictions = [model.predict(scaling.apply(problem.X[part])) for part in parts]
         return np.concatenate(predictions)
 
+    def seed_of(self, method: str, number: int | None = None) -> int:
+        """Return the seed of a fit, by default of that on all labelled rows."""
+        number = len(self.folds) if number is None else number
+        return integer_seed(method, self.seed, "compare", number)
+
     def _fit_model(
         self, problem: Problem, method: str, train: Int, number: int
     ) -> tuple[Any, Scaling]:
-        """Return a model fitted on labelled rows `used`; None if it failed."""
+        """Return a model fitted on labelled rows `train`; None if it failed."""
         rng = generator("compare", self.seed, number, "unlabelled")
         others = np.sort(rng.permutation(problem.unlabelled)[: self.max_rows])
         rows = np.concatenate([train, others])
-        domain = self._source(number).with_bridges(method_class(method).bridges)
         scaling = fit_scaling(self.scale, problem.X[rows])
-        if domain.shared_columns is not None:
-            source_columns, columns = np.transpose(domain.shared_columns)
-            scaling = scaling.with_columns_of(problem.scaling, columns, source_columns)
-        if domain.paired_rows is not None:
-            left, right = domain.paired_rows
-            domain = replace(domain, paired_rows=(left, scaling.apply(right)))
-        fit_seed = integer_seed(method, self.seed, "compare", number)
-        model = make_seeded(method, fit_seed)
+        if problem.source is None:
+            domain = None
+        else:
+            domain, scaling = self._scaled_source(problem, method, number, scaling)
+        model = make_seeded(method, self.seed_of(method, number))
         with warnings.catch_warnings():
             for category in IGNORED_WARNINGS:
                 warnings.simplefilter("ignore", category)
@@ -279,9 +318,22 @@ class HoldOuts:
                 self.failures.setdefault(method, str(error))
                 return None, scaling
 
-    def _source(self, number: int) -> SourceDomain:
+    def _scaled_source(
+        self, problem: Problem, method: str, number: int, scaling: Scaling
+    ) -> tuple[SourceDomain, Scaling]:
+        """Return the source of a fit, and the scaling of target rows that suits it."""
+        domain = self._source(problem.source, number)
+        domain = domain.with_bridges(method_class(method).bridges)
+        if domain.shared_columns is not None and problem.scaling is not None:
+            source_columns, columns = np.transpose(domain.shared_columns)
+            scaling = scaling.with_columns_of(problem.scaling, columns, source_columns)
+        if domain.paired_rows is not None:
+            left, right = domain.paired_rows
+            domain = replace(domain, paired_rows=(left, scaling.apply(right)))
+        return domain, scaling
+
+    def _source(self, source: SourceDomain, number: int) -> SourceDomain:
         """Return the source of a repeat; of a large source, a share of each class."""
-        source = self.problem.source
         X, y = np.asarray(source.X), np.asarray(source.y)
         if len(y) <= self.max_rows:
             return source

@@ -198,8 +198,10 @@ def held_out_votes(
 ) -> Int:
     """Return the vote's code for each repeat and row."""
     stacked = np.array([*predicted.values()]).transpose(1, 0, 2)
-    votes = (vote_codes(codes, weights_by_row, n_classes)[0] for codes in stacked)
-    return np.array([*votes]).reshape(len(stacked), -1)
+    found = np.empty((len(stacked), len(weights_by_row)), dtype=np.intp)
+    for votes, codes in zip(found, stacked, strict=True):
+        votes[:] = vote_codes(codes, weights_by_row, n_classes)[0]
+    return found
 
 
 def class_shares(voted: Int, codes: Int, labels: Int, n_classes: int) -> Floats:

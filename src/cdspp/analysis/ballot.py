@@ -1,0 +1,111 @@
+"""The labels that candidates give to the same rows, and the vote that they make."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from cdspp.analysis import vote
+from cdspp.analysis.pool import TARGET_ONLY
+from cdspp.analysis.summary import Floats
+from cdspp.analysis.vote import Estimate
+from cdspp.core.linalg import Int
+
+
+@dataclass(frozen=True, eq=False)
+class Ballot:
+    """Labels of rows by each candidate, as class codes, and the weighted vote.
+
+    Attributes
+    ----------
+    predicted : dict of ndarray of shape (repeats, n_labelled)
+        By candidate, labels of held-out rows; `vote.NOT_TESTED` for others.
+    transduction : dict of ndarray of shape (n_unlabelled,)
+        Labels of the unlabelled rows by a fit on all labelled rows.
+    codes : ndarray of shape (n_labelled,)
+        Classes of the labelled rows.
+    n_classes : int
+        Number of classes.
+    """
+
+    predicted: dict[str, Int]
+    transduction: dict[str, Int]
+    codes: Int
+    n_classes: int
+
+    def of(self, names: Iterable[str]) -> "Ballot":
+        """Return the ballot of some candidates."""
+        names = [*names]
+        predicted = {name: self.predicted[name] for name in names}
+        transduction = {name: self.transduction[name] for name in names}
+        return Ballot(predicted, transduction, self.codes, self.n_classes)
+
+    @cached_property
+    def correct(self) -> dict[str, Floats]:
+        """By candidate, whether held-out rows are right."""
+        parts = self.predicted.items()
+        return {name: vote.correctness(part, self.codes) for name, part in parts}
+
+    @property
+    def reference(self) -> str:
+        """The candidate over which gains are measured."""
+        return TARGET_ONLY if TARGET_ONLY in self.predicted else next(iter(self.predicted))
+
+    @cached_property
+    def sharing(self) -> dict[str, int]:
+        """By candidate, the number of candidates that label all rows as it does."""
+        parts = {n: (self.predicted[n], self.transduction[n]) for n in self.predicted}
+        return vote.sharers(parts)
+
+    @cached_property
+    def gains(self) -> dict[str, float]:
+        """The shrunk gain of each candidate; zero without hold-outs."""
+        return vote.shrunk_gains(self.correct, self.reference)
+
+    @cached_property
+    def weights(self) -> dict[str, float]:
+        """The weight of each candidate; equal without hold-outs."""
+        return vote.weights(self.gains, self.sharing)
+
+    @cached_property
+    def held_out(self) -> Int:
+        """The vote's labels of held-out rows, with weights from the other rows."""
+        weights = vote.weights_of_others(self.correct, self.reference, self.sharing)
+        return vote.held_out_votes(self.predicted, weights, self.n_classes)
+
+    def label(self, transduction: dict[str, Int]) -> tuple[Int, Floats]:
+        """Return the vote's labels of other rows, and the weight of each class."""
+        predictions = np.array([transduction[name] for name in self.weights])
+        weights = np.array([*self.weights.values()])
+        return vote.vote_codes(predictions, weights, self.n_classes)
+
+    @cached_property
+    def labels(self) -> Int:
+        """The vote's labels of the unlabelled rows."""
+        return self.label(self.transduction)[0]
+
+    @cached_property
+    def class_shares(self) -> Floats:
+        """The class shares expected among unlabelled rows."""
+        parts = self.held_out, self.codes, self.labels, self.n_classes
+        return vote.class_shares(*parts)
+
+    def accuracy(self, shares: Floats) -> Estimate:
+        """Return the accuracy of the vote by rows, at given class shares."""
+        correct = vote.row_means(vote.correctness(self.held_out, self.codes))
+        return vote.accuracy(correct, self.codes, shares)
+
+    def admit(self, default: Sequence[str], named: Iterable[str]) -> "Ballot":
+        """Return the ballot of the default candidates and of named ones that may join.
+
+        A named candidate joins unless the accuracy of the vote falls, and never without
+        hold-outs.
+        """
+        chosen = self.of(default)
+        shares = chosen.class_shares
+        for name in named if len(self.held_out) else ():
+            longer = self.of([*chosen.predicted, name])
+            if longer.accuracy(shares).value >= chosen.accuracy(shares).value:
+                chosen = longer
+        return chosen
