@@ -45,6 +45,20 @@ yaml_files.read_yaml = _cached(yaml_files.read_yaml)
 catalogue.load_catalogue = _cached(catalogue.load_catalogue)
 
 
+@pytest.fixture(scope="module")
+def few_candidates() -> Iterator[None]:
+    """Leave the slow candidates out of the pool of `compare`."""
+    from cdspp.analysis import pool
+
+    pairs = {"paired_rows": ("paired-map-plus",)}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(pool, "WITHOUT_SOURCE", ("logistic-regression", "target-only"))
+        patch.setattr(
+            pool, "BY_BRIDGE", {"shared_columns": ("shared-columns-plus",), **pairs}
+        )
+        yield
+
+
 # What takes longest, in this order, so that no worker waits for the other at the end.
 LONG = (
     *(

@@ -1,4 +1,4 @@
-"""Rows on which two fits disagree: the draw, the labels, and one test a file."""
+"""Rows to label: the least certain first, their labels, and what is refused."""
 
 from __future__ import annotations
 
@@ -8,15 +8,16 @@ import pytest
 
 from benchmarks.planted import Planted, PlantedProblem
 from cdspp import compare
-from cdspp.analysis.best_bet import SETTLED, TARGET_ONLY
 from cdspp.analysis.comparison import Comparison
-from cdspp.analysis.rows_to_label import SignTest
 from cdspp.core.errors import DataError
+
+
+pytestmark = pytest.mark.usefixtures("few_candidates")
 
 
 @pytest.fixture(scope="module")
 def problem() -> PlantedProblem:
-    size = {"n_classes": 8, "n_labelled": 2, "n_unlabelled": 30, "spread": 1.4}
+    size = {"n_classes": 8, "n_labelled": 2, "n_unlabelled": 12, "spread": 1.4}
     return Planted("shared", **size).draw(1)
 
 
@@ -25,10 +26,12 @@ def found(problem: PlantedProblem) -> Comparison:
     return compare(problem.X, problem.y, source=problem.source)
 
 
-def filled(found: Comparison, labels: dict[int, object]) -> pd.DataFrame:
-    """Return the first rows with labels by their place in the order."""
-    rows = found.rows_to_label.head(20).copy()
-    rows["label"] = [labels.get(k, "") for k in range(len(rows))]
+def filled(
+    found: Comparison, problem: PlantedProblem, number: int = 20, start: int = 0
+) -> pd.DataFrame:
+    """Return rows with their true labels."""
+    rows = found.rows_to_label.iloc[start : start + number].copy()
+    rows["label"] = problem.truth[rows["row"]]
     return rows
 
 
@@ -37,113 +40,78 @@ def ask(problem: PlantedProblem, *labelled: pd.DataFrame, **more: object) -> Com
     return compare(**{**given, **more}, labelled=labelled)
 
 
-def test_rows_are_those_where_both_disagree_in_random_order(
+def test_labels_join_the_fits_and_the_answer_says_what_changed(
     problem: PlantedProblem, found: Comparison
 ) -> None:
-    rows = found.rows_to_label
-    assert len(rows) >= 20
-    assert (rows[found.candidate] != rows[TARGET_ONLY]).all()
-    assert set(rows["row"]) <= set(np.flatnonzero(problem.unlabelled))
-    assert rows["row"].is_unique
-    assert not rows["row"].is_monotonic_increasing
-    assert rows["order"].tolist() == list(range(1, len(rows) + 1))
-    assert len(rows) / problem.unlabelled.sum() == found.disagreement
+    rows = filled(found, problem)
+    again = ask(problem, rows)
+    assert again.n_labelled == found.n_labelled
+    assert again.n_unlabelled == found.n_unlabelled - 20
+    assert again.added.n_rows == 20
+    assert again.added.n_right == np.sum(rows["vote"] == rows["label"])
+    assert not {*again.rows_to_label["row"]} & {*rows["row"]}
+    before = found.rows_to_label.set_index("row")["vote"]
+    after = again.rows_to_label.set_index("row")["vote"]
+    assert again.added.n_changed == np.sum(before[after.index] != after) > 0
+    line = f"Of 20 rows that you labelled, it had {again.added.n_right} right before."
+    assert any(text.startswith(line) for text in again.lines)
+    labels = again.estimator.transduction_
+    assert (labels[rows["row"]] == rows["label"]).all()
+    # Weights are those of the first labels: the others are never held out.
+    weights = [each.candidates.set_index("method")["weight"] for each in (found, again)]
+    pd.testing.assert_series_equal(*weights, check_like=True)
 
 
-def test_the_test_counts_the_unbroken_run_from_the_top(
+def test_several_rounds_are_given_as_files_or_as_one(
     problem: PlantedProblem, found: Comparison
 ) -> None:
-    rows = found.rows_to_label
-    labels = {k: rows[found.candidate][k] for k in range(6)}
-    labels |= {k: rows[TARGET_ONLY][k] for k in range(7, 20)}  # after a gap
-    again = ask(problem, filled(found, labels))
-    assert again.test == SignTest(6, 6, 0)
-    assert again.test.winner == 0
-    assert (again.best_bet, again.evidence) == (found.candidate, SETTLED)
-    assert "This test is final" in again.lines[1]
-    assert again.expected_gain == found.expected_gain  # no label is held out
-    assert not set(again.rows_to_label["row"]) & {rows["row"][k] for k in labels}
+    first, second = filled(found, problem, 5), filled(found, problem, 5, start=5)
+    both = pd.concat([first, second])
+    one, two = ask(problem, both), ask(problem, first, both)
+    assert one.added.n_rows == two.added.n_rows == 10
+    assert str(one) == str(two)
 
 
-def test_the_winner_may_be_the_target_alone(
+def test_all_labels_make_the_gain_of_the_source_exact(
     problem: PlantedProblem, found: Comparison
 ) -> None:
-    labels = {k: found.rows_to_label[TARGET_ONLY][k] for k in range(8)}
-    again = ask(problem, filled(found, labels))
-    assert (again.best_bet, again.evidence) == (TARGET_ONLY, SETTLED)
-    assert "cdspp.make('target-only')" in again.next_steps[0]
-
-
-def test_without_a_winner_the_bet_stays(
-    problem: PlantedProblem, found: Comparison
-) -> None:
-    rows = found.rows_to_label
-    labels = {k: rows[(found.candidate, TARGET_ONLY)[k % 2]][k] for k in range(8)}
-    again = ask(problem, filled(found, labels))
-    assert again.test == SignTest(8, 4, 4)
-    assert (again.best_bet, again.evidence) == (found.best_bet, found.evidence)
-    assert "which settles nothing" in again.lines[1]
-
-
-def test_rows_once_tested_stay_the_only_ones_of_the_test(
-    problem: PlantedProblem, found: Comparison
-) -> None:
-    rows = filled(found, {k: found.rows_to_label[TARGET_ONLY][k] for k in range(20)})
-    rows["tested"] = ["yes"] * 3 + [""] * 17
-    assert ask(problem, rows).test == SignTest(3, 0, 3)
-
-
-def test_a_second_file_is_a_new_batch(
-    problem: PlantedProblem, found: Comparison
-) -> None:
-    labels = {k: found.rows_to_label[TARGET_ONLY][k] for k in range(4)}
-    first = filled(found, labels)
-    again = ask(problem, first)
-    rows = again.rows_to_label
-    assert rows["made_of"][0] != found.rows_to_label["made_of"][0]
-    second = filled(again, {k: rows[again.candidate][k] for k in range(5)})
-    both = ask(problem, first, second)
-    assert both.test == SignTest(5, 5, 0)
-    with pytest.raises(DataError, match="drawn.*target"):
-        ask(problem, second)
+    assert found.source_gain is not None
+    assert found.source_gain.low < found.source_gain.high
+    every = ask(problem, filled(found, problem, found.n_unlabelled))
+    exact = every.source_gain
+    assert exact is not None
+    assert exact.low == exact.gain == exact.high
+    assert exact.unknown == 0
+    assert "all of which you labelled: the answer is exact" in every.lines[2]
+    assert "No row is unlabelled" in every.lines[-1]
 
 
 @pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"X": 1.0}, "drawn.*target"),
-        ({"scale": "unit"}, "drawn.*source"),
-        ({"seed": 1}, "rows.*missing, .*cells.*labels"),
-    ],
+    ("part", "message"),
+    [("X", "different target"), ("y", "different target"), ("source", "different source")],
 )
-def test_other_tables_or_options_are_refused(
-    problem: PlantedProblem, found: Comparison, change: dict, message: str
+def test_rows_of_other_tables_are_refused(
+    problem: PlantedProblem, found: Comparison, part: str, message: str
 ) -> None:
-    rows = filled(found, {0: 0})
-    if "X" in change:
-        change = {"X": problem.X + 1e-9}
+    y = problem.y.copy()
+    y[np.flatnonzero(y == -1)[0]] = 0
+    other = Planted("shared", n_classes=8, n_labelled=2, n_unlabelled=12).draw(2)
+    change = {"X": problem.X + 1e-9, "y": y, "source": other.source}[part]
     with pytest.raises(DataError, match=message):
-        ask(problem, rows, **change)
+        ask(problem, filled(found, problem), **{part: change})
 
 
-def test_changed_rows_are_refused(problem: PlantedProblem, found: Comparison) -> None:
-    rows = filled(found, {0: 0})
-    for changed in (rows.drop(index=0), rows.assign(row=rows["row"][::-1].tolist())):
-        with pytest.raises(DataError, match="rows.*missing, .*cells"):
-            ask(problem, changed)
+def test_labels_that_cannot_be_used_are_named(
+    problem: PlantedProblem, found: Comparison
+) -> None:
+    rows = filled(found, problem, 3)
+    with pytest.raises(DataError, match="'cat' is not one of the classes 0, 1, 2"):
+        ask(problem, rows.assign(label="cat"))
     with pytest.raises(DataError, match="no column 'label'"):
         ask(problem, rows.drop(columns="label"))
-    with pytest.raises(DataError, match="'cat' .*classes 0, 1, 2"):
-        ask(problem, filled(found, {0: "cat"}))
-    shuffled = rows.sample(frac=1.0, random_state=0)  # as a spreadsheet sorts
-    assert ask(problem, shuffled).test == ask(problem, rows).test
-
-
-def test_a_sign_test_is_exact_and_one_sided() -> None:
-    assert SignTest(9, 5, 0).p_value == pytest.approx(1 / 32)
-    assert SignTest(9, 5, 0).winner == 0
-    assert SignTest(9, 0, 5).winner == 1
-    assert SignTest(9, 4, 0).winner is None
-    assert SignTest(10, 8, 2).p_value == pytest.approx(56 / 1024)
-    assert SignTest(10, 8, 2).winner is None
-    assert SignTest(3, 0, 0).p_value == 1.0
+    given = np.flatnonzero(problem.y != -1)[:3]
+    with pytest.raises(DataError, match="is not an unlabelled row"):
+        ask(problem, rows.assign(row=given))
+    other = rows.assign(label=(rows["label"] + 1) % 8)
+    with pytest.raises(DataError, match="has two labels"):
+        ask(problem, rows, other)

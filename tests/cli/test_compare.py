@@ -24,6 +24,9 @@ from cdspp.cli.compare import FILE_OPTIONS, _next_steps
 from cdspp.core.errors import DataError
 
 
+pytestmark = pytest.mark.usefixtures("few_candidates")
+
+
 def write_files(problem: PlantedProblem, folder: Path) -> None:
     """Write the two tables of a problem, target.csv and source.csv."""
     labels = [f"c{code}" if code >= 0 else "" for code in problem.y]
@@ -51,80 +54,99 @@ def test_the_answer_comes_first_then_a_table_and_two_commands(
     chosen = ["--method", "cdspp-sup", "--csv", str(csv), "--json", str(told)]
     assert main([*files, *chosen, "--page", str(page)]) == 0
     output = unwrapped(capsys.readouterr().out)
-    assert output[0].startswith("Best bet: ")
-    assert output[1].startswith("Evidence: ")
-    assert output[2].startswith(("To settle it, ", "Both fits label "))
-    assert output[4].split()[:3] == ["Method", "Uses", "Accuracy,"]
-    assert {line.split()[0] for line in output[5:8]} == {
-        *("CDSPP", "CDSPP_sup", "target-only")
+    assert re.match(r"Use the vote of \d methods: about \d+ of 100 labels", output[0])
+    assert output[1].startswith("If every class counts equally, ")
+    assert re.match("The source|Whether the source", output[2])
+    assert output[3].startswith("Votes: ")
+    assert output[4].startswith("To improve it, label the 20 rows ")
+    assert output[6].split()[:3] == ["Method", "Uses", "Weight,"]
+    assert {line.split()[0] for line in output[7:11]} == {
+        *("CDSPP", "CDSPP_sup", "target-only", "logistic-regression")
     }
-    assert max(map(len, output[4:8])) <= 100
-    assert output[9] == "To deploy it:"
-    assert output[10].startswith("  cdspp fit --method ")
-    assert output[11] == "To settle it, draw rows to label:"
-    assert output[12].endswith(" --method cdspp-sup --rows-to-label rows-to-label.csv")
-    assert output[14].startswith("target: 64 rows, 16 labelled in 4 classes")
-    assert output[15].startswith("source: 80 rows, 80 labelled in 4 classes")
-    assert all("columns standardised" in line for line in output[14:16])
+    assert max(map(len, output[6:11])) <= 100
+    assert output[12] == "To deploy it:"
+    assert output[13].startswith("  cdspp fit --source ")
+    assert "--candidate cdspp-sup --output predictions.csv" in output[13]
+    assert output[14] == "To improve it, write rows to label:"
+    assert output[15].endswith(" --method cdspp-sup --rows-to-label rows-to-label.csv")
+    assert output[17].startswith("target: 64 rows, 16 labelled in 4 classes")
+    assert output[18].startswith("source: 80 rows, 80 labelled in 4 classes")
+    assert all("columns standardised" in line for line in output[17:19])
     assert output[-1] == f"Page: {page}"
     text, _ = read_page(page)
-    assert all(
-        escape(line.strip()) in text for line in (*output[:3], output[10], output[12])
-    )
-    assert text.count('class="interval"') == 2
+    lines = *output[:5], output[13], output[15]
+    assert all(escape(line.strip()) in text for line in lines)
+    assert text.count('class="interval"') == 1
     assert "http" not in text.partition("</head>")[2]
-    assert len(pd.read_csv(csv)) == 3
+    assert len(pd.read_csv(csv)) == 4
     answer = json.loads(told.read_text())
-    assert answer["schema_version"] == 2
-    assert answer["next_steps"] == [output[k].strip() for k in (10, 12)]
+    assert answer["schema_version"] == 3
+    assert answer["next_steps"] == [output[k].strip() for k in (13, 15)]
 
 
-def test_labels_of_rows_settle_the_bet_and_join_the_fit(
+def test_each_round_of_labels_writes_the_next_and_joins_the_fit(
     tmp_path: Path, capsys: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    size = {"n_classes": 8, "n_labelled": 2, "n_unlabelled": 30, "spread": 1.4}
+    size = {"n_classes": 8, "n_labelled": 2, "n_unlabelled": 10, "spread": 1.4}
     problem = Planted("shared", **size).draw(1)
     write_files(problem, tmp_path)
-    files = ["--source", "source.csv", "--target", "target.csv"]
+    files = ["--source", "source.csv", "--target", "target.csv", "--repeats", "5"]
     assert main(["compare", *files, "--rows-to-label", "rows.csv", "--rows", "9"]) == 0
-    step = capsys.readouterr().out.splitlines()
-    again = next(line for line in step if line.endswith("--labelled rows.csv"))
-    rows = pd.read_csv("rows.csv", dtype=str, keep_default_na=False)
-    assert list(rows.columns[:2]) == ["order", "id"]
-    assert list(rows.columns[-3:]) == ["label", "tested", "made_of"]
-    assert len(rows) == 9
-    candidate = rows.columns[2]
-    rows.loc[:5, "label"] = rows.loc[:5, candidate]
-    rows.to_csv("rows.csv", index=False)
-    assert main(shlex.split(again)[1:]) == 0
-    output = capsys.readouterr().out
-    assert "Evidence: settled. Of 6 rows that you labelled, only" in output
-    assert "rows.csv: rows that the test counted are now marked" in output
-    kept = pd.read_csv("rows.csv", dtype=str, keep_default_na=False)
-    assert kept["tested"].tolist() == ["yes"] * 6 + [""] * 3
-    kept.loc[6:, "label"] = "c0"  # later labels join the fit only
-    kept.to_csv("rows.csv", index=False)
-    assert main(shlex.split(again)[1:]) == 0
-    assert "Of 6 rows that you labelled" in capsys.readouterr().out
-    fit = next(line for line in output.splitlines() if line.startswith("  cdspp fit"))
-    assert f"--method {candidate}" in fit
-    assert main(shlex.split(fit)[1:]) == 0
-    assert "25 labelled" in capsys.readouterr().out
+    again = steps(capsys.readouterr().out)[1]
+    assert again.endswith("--labelled rows.csv")
+    names = ["id", "vote", "runner_up", "margin", "label", "made_of"]
+    for number, path in enumerate(("rows.csv", "rows-2.csv"), start=1):
+        rows = pd.read_csv(path, dtype=str, keep_default_na=False)
+        assert list(rows.columns) == names
+        assert rows["label"].ne("").sum() == 9 * (number - 1)
+        places = rows["id"].astype(int) - 1  # ids count from one
+        rows["label"] = [f"c{code}" for code in problem.truth[places]]
+        rows.to_csv(path, index=False)
+        assert main([*shlex.split(again)[1:], "--rows", "9"]) == 0
+        output = capsys.readouterr().out
+        right = sum(rows["vote"][:9] == rows["label"][:9])
+        if number == 1:
+            assert f"Of 9 rows that you labelled, it had {right} right" in output
+        assert f"9 rows to label: rows-{number + 1}.csv" in output
+        deploy, again = steps(output)
+        assert again.endswith(f"--labelled rows-{number + 1}.csv")
+        assert f"--labelled {path}" in deploy
+    assert main([*shlex.split(deploy)[1:-2]]) == 0  # without a model file
     predicted = pd.read_csv("predictions.csv", dtype=str)
-    assert not set(predicted["id"]) & set(kept["id"])
+    assert len(predicted) == 80 - 18
+    assert not {*predicted["id"]} & {*rows["id"]}
+    rows.loc[0, "label"] = "cat"
+    rows.to_csv("rows-2.csv", index=False)
+    assert main(["compare", *files, "--labelled", "rows-2.csv", "--force"]) == 2
+    assert "'cat' is not one of the classes c0, c1" in capsys.readouterr().err
     target = pd.read_csv("target.csv")
     target.loc[target["label"].isna().idxmax(), "label"] = "c0"  # of other tables now
     target.to_csv("target.csv", index=False)
-    assert main(shlex.split(again)[1:]) == 2
-    assert "drawn for a different target" in capsys.readouterr().err
-    late = ["--labelled", "rows.csv", "--output", "late.csv"]
-    assert main(["fit", *files, *late]) == 0
-    assert "so it is added untested" in capsys.readouterr().out
-    kept.loc[0, "label"] = "cat"
-    kept.to_csv("rows.csv", index=False)
-    assert main([*shlex.split(fit)[1:], "--force"]) == 2
-    assert "rows.csv: 'cat' is not a class of the tables" in capsys.readouterr().err
+    assert main(["compare", *files, "--labelled", "rows.csv", "--force"]) == 2
+    assert "written for a different target" in capsys.readouterr().err
+
+
+def test_a_target_without_labels_is_labelled_by_shared_columns(
+    tmp_path: Path, capsys: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    rng, kind = np.random.default_rng(0), np.arange(80) % 2
+    both = {"age": rng.normal(4 * kind, 1.0), "other": rng.normal(size=80)}
+    table = pd.DataFrame(both).assign(label=np.where(kind, "ill", "well"))
+    table[:40].to_csv("source.csv", index=False)
+    table[40:].drop(columns="label").to_csv("target.csv", index=False)
+    files = ["--source", "source.csv", "--target", "target.csv"]
+    assert main(["compare", *files, "--rows-to-label", "rows.csv"]) == 0
+    answer = unwrapped(capsys.readouterr().out)[0]
+    assert answer.endswith("It is unchecked: no row of the target has a label.")
+    assert len(pd.read_csv("rows.csv")) == 20
+    assert main(["fit", *files, "--output", "out.csv"]) == 0
+    found = pd.read_csv("out.csv")["predicted"]
+    assert np.mean(found == table["label"][40:].to_numpy()) > 0.9
+    refused = ["fit", *files, "--method", "cdspp", "--output", "more.csv"]
+    assert main(refused) == 2
+    assert "target.csv: no row has a label" in capsys.readouterr().err
 
 
 def test_the_table_and_the_sentence_need_no_optional_package(
@@ -137,7 +159,7 @@ def test_the_table_and_the_sentence_need_no_optional_package(
         monkeypatch.delitem(sys.modules, name)
     chosen = ["--method", "cdspp", "--repeats", "5"]
     assert main([*files, *chosen]) == 0
-    assert unwrapped(capsys.readouterr().out)[4].startswith("Method")
+    assert unwrapped(capsys.readouterr().out)[6].startswith("Method")
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     assert main([*files, *chosen, "--page", str(tmp_path / "page.html")]) == 2
     assert "--page needs jinja2, which is not inst" in capsys.readouterr().err
@@ -148,45 +170,20 @@ def unwrapped(text: str) -> list[str]:
     return re.sub(r"\n  (?!cdspp)", " ", text).splitlines()
 
 
-def deploy(said: str) -> str:
-    """Return the command that fits the bet."""
-    return next(line for line in said.splitlines() if line.startswith("  cdspp fit"))
+def steps(said: str) -> list[str]:
+    """Return the commands that deploy the vote and that improve it."""
+    return [line.strip() for line in said.splitlines() if line.startswith("  cdspp ")]
 
 
 def test_the_next_step_is_a_command_that_runs(
     files: list[str], tmp_path: Path, capsys: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert main([*files, "--repeats", "5"]) == 0
-    step = deploy(capsys.readouterr().out)
-    assert "--scale standardise" in step
+    deploy, _ = steps(capsys.readouterr().out)
     monkeypatch.chdir(tmp_path)
-    assert main(shlex.split(step)[1:]) == 0
+    assert main(shlex.split(deploy)[1:]) == 0
     assert len(pd.read_csv("predictions.csv")) == 48
     assert Path("model.npz").is_file()
-
-
-def test_the_next_step_without_a_source_names_no_column_of_the_source_alone(
-    files: list[str], tmp_path: Path, capsys: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    source = tmp_path / "source.csv"  # labels that say nothing
-    table = pd.read_csv(source)
-    table.assign(label=table["label"].sample(frac=1, random_state=0).tolist()).to_csv(
-        source, index=False
-    )
-    for name, text in (("source", "remark"), ("target", "ward")):
-        path = tmp_path / f"{name}.csv"
-        pd.read_csv(path).rename(columns={"label": name}).assign(**{text: "x"}).to_csv(
-            path, index=False
-        )
-    names = ["--source-label", "source", "--target-label", "target"]
-    left_out = ["--drop", "rem*", "--drop", "ward", "--drop", "text"]
-    assert main([*files, *names, *left_out, "--seed", "1"]) == 0
-    step = deploy(capsys.readouterr().out)
-    assert "--method target-only" in step
-    assert "--source" not in step
-    assert "--target-label target --drop ward --drop text" in step
-    monkeypatch.chdir(tmp_path)
-    assert main(shlex.split(step)[1:]) == 0
 
 
 def test_the_next_steps_have_the_columns_and_the_source_that_were_asked_for() -> None:
@@ -199,19 +196,16 @@ def test_the_next_steps_have_the_columns_and_the_source_that_were_asked_for() ->
     given |= {"paired": ["p.csv", "q.csv"], "labelled": [], "method": ["tit"]}
     given |= {"scale": "pca", "repeats": 9, "seed": 0, "rows_to_label": None}
     arguments = argparse.Namespace(**given)
-    result: Any = SimpleNamespace(
-        uses_source=True, best_bet="cdspp", can_be_settled=True
-    )
-    target: Any = SimpleNamespace(dropped=())
+    members = pd.DataFrame({"method": ["cdspp"]})
+    result: Any = SimpleNamespace(n_unlabelled=9, members=members)
     files = (
         "--source 'a b.csv' --target t.csv --label kind --target-id nr --categories "
-        "one-hot --drop x --keep-label NA --impute --shared a=b --paired p.csv q.csv"
+        "one-hot --drop x --keep-label NA --impute --shared a=b --paired p.csv q.csv "
+        "--scale pca --repeats 9"
     )
-    assert [*_next_steps(arguments, result, target)] == [
-        f"cdspp fit --method cdspp --scale pca {files} --output predictions.csv "
-        "--model model.npz",
-        f"cdspp compare {files} --scale pca --method tit --repeats 9 --rows-to-label "
-        "rows-to-label.csv",
+    assert [*_next_steps(arguments, result)] == [
+        f"cdspp fit {files} --candidate tit --output predictions.csv --model model.npz",
+        f"cdspp compare {files} --method tit --rows-to-label rows-to-label.csv",
     ]
 
 

@@ -20,7 +20,7 @@ from cdspp.core.seeding import generator
 from cdspp.methods.base import Int
 from cdspp.methods.labels import read_labels
 
-ORDER, ROW, LABEL, MADE_OF = "order", "row", "label", "made_of"
+ROW, LABEL, MADE_OF = "row", "label", "made_of"
 
 
 def rows_to_label(
@@ -44,8 +44,8 @@ def rows_to_label(
     Returns
     -------
     DataFrame
-        Columns `order`, the `row` of X, the class of the `vote` and its `runner_up`,
-        the `margin` between their shares, an empty `label` to fill in, and `made_of`.
+        Columns: the `row` of X, the class of the `vote` and its `runner_up`, the
+        `margin` between their shares, an empty `label` to fill in, and `made_of`.
     """
     # Equal classes keep their order, so that ties are resolved as in the vote.
     ranking = np.argsort(-shares.round(12), axis=1, kind="stable")[:, :2]
@@ -55,7 +55,6 @@ def rows_to_label(
     order = random[np.argsort(margins[random], kind="stable")]
     first, second = problem.classes[ranking[order]].astype(object).T
     columns = {
-        ORDER: np.arange(1, len(places) + 1),
         ROW: places[order],
         "vote": first,
         "runner_up": second,

@@ -1,4 +1,4 @@
-"""The command `cdspp compare`: the best method to deploy, from two files."""
+"""The command `cdspp compare`: the vote to deploy, from two files."""
 
 from __future__ import annotations
 
@@ -9,11 +9,12 @@ import warnings
 from argparse import Namespace
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cdspp.cli import command
 from cdspp.core.errors import UnitWarning
-from cdspp.core.files import atomic, write_csv, write_json
+from cdspp.core.files import atomic, write_json
 from cdspp.core.names import PCA, STANDARDISE
 from cdspp.core.wording import aligned, counted
 
@@ -29,14 +30,16 @@ FILE_OPTIONS = (
     *("categories", "dates", "date-format", "decimal", "encoding", "vectorise"),
     *("drop", "keep-label", "impute", "shared", "paired"),
 )
-OF_SOURCE = ("source", "source-label", "source-id", "shared", "paired")
-DEFAULTS = {"scale": STANDARDISE, "repeats": 15, "seed": 0}
+# Options of the vote itself.
+VOTE_OPTIONS = ("scale", "repeats", "seed", "labelled")
+DEFAULTS = {"scale": STANDARDISE, "repeats": 8, "seed": 0}
 ROWS_FILE = "rows-to-label.csv"
 
 
 def _compare(arguments: Namespace) -> str:
     from cdspp.analysis.summary import MOST_COLLAPSED
 
+    arguments.rows_to_label = arguments.rows_to_label or _next_file(arguments)
     page, path = arguments.page, arguments.rows_to_label
     outputs = [arguments.csv, page, arguments.json, path]
     inputs = [arguments.source, arguments.target, *arguments.labelled]
@@ -45,17 +48,12 @@ def _compare(arguments: Namespace) -> str:
     if page:  # fail before the fits, which take long
         command.need_package("jinja2", "--page")
     result, target, head = compare_files(arguments)
+    result = replace(result, next_steps=tuple(_next_steps(arguments, result)))
     lines = [textwrap.fill(line, 88, subsequent_indent="  ") for line in result.lines]
-    text = [*lines, "", *aligned(result.grid()), ""]
-    settle = "To settle it, draw rows to label:"
-    if path:
-        settle = f"To settle it, fill in the column label of {path}, then:"
-    for lead, step in zip(("To deploy it:", settle), result.next_steps, strict=False):
+    text = [*lines, "", *aligned(result.grid(), left=(0, 1)), ""]
+    for lead, step in zip(_leads(path), result.next_steps, strict=False):
         text += [lead, f"  {step}"]
     text += ["", *head, *result.remarks]
-    if result.test is not None and result.test.n_rows:
-        marked = "rows that the test counted are now marked"
-        text.append(f"{arguments.labelled[-1]}: {marked}")
     text += _write_files(arguments, result, target, head)
     shares = result.candidates.set_index("display_name")["degenerate"]
     names = arguments.strict and ", ".join(shares.index[shares > MOST_COLLAPSED])
@@ -64,23 +62,51 @@ def _compare(arguments: Namespace) -> str:
     return command.exit_if_failed("\n".join(text), failed=names)
 
 
-def compare_files(arguments: Namespace) -> tuple[Comparison, DomainRows, list[str]]:
-    """Return the result for two files, the target, and lines that describe both."""
+def _leads(path: str | None) -> tuple[str, str]:
+    improve = "To improve it, write rows to label:"
+    if path:
+        improve = f"To improve it, fill in the column label of {path}, then:"
+    return "To deploy it:", improve
+
+
+def _next_file(arguments: Namespace) -> str | None:
+    """Return the file of the next round, by number, after that of the last."""
+    if not arguments.labelled:
+        return None
+    last = Path(arguments.labelled[-1])
+    stem, dash, number = last.stem.rpartition("-")
+    if not (dash and number.isdecimal()):
+        stem, number = last.stem, "1"
+    return str(last.with_name(f"{stem}-{int(number) + 1}{last.suffix}"))
+
+
+def compare_files(
+    arguments: Namespace, *, fits_all_rows: bool = False
+) -> tuple[Comparison, DomainRows, list[str]]:
+    """Return the result for two files, the target, and lines that describe both.
+
+    With `fits_all_rows`, all candidates must fit into memory with all rows.
+    """
     from cdspp.analysis.compare import compare
+    from cdspp.analysis.pool import default_candidates
     from cdspp.cli import rows
     from cdspp.core.scaling import Scaling
     from cdspp.methods.base import SourceDomain
 
-    target, source, bridge, notes = rows.read_domains(arguments, BRIDGES)
-    assert source is not None
+    target, source, bridge, notes = rows.read_domains(
+        arguments, BRIDGES, needs_labels=False
+    )
     for method in arguments.method:
         rows.expected_cost(method, target, source, remedy="leave this one out")
+    for method in default_candidates(bridge, 1, 1) if fits_all_rows else ():
+        rows.expected_cost(method, target, source, remedy="try it with --anyway")
+    domain = source and SourceDomain(source.X, list(source.labels), **bridge)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UnitWarning)  # notes name the columns
         result = compare(
             target.X,
             target.labels,
-            source=SourceDomain(source.X, list(source.labels), **bridge),
+            source=domain,
             methods=arguments.method or None,
             labelled=rows.read_rows_to_label(arguments.labelled, target),
             repeats=arguments.repeats,
@@ -88,14 +114,12 @@ def compare_files(arguments: Namespace) -> tuple[Comparison, DomainRows, list[st
             seed=arguments.seed,
             progress=logging.getLogger(__name__).info,
         )
-    if result.test is not None:
-        rows.mark_tested(arguments.labelled[-1], result.test.n_rows)
-    result = replace(result, next_steps=tuple(_next_steps(arguments, result, target)))
     # Each fit learns its own scaling, so the line gives no numbers.
     kind = arguments.scale
     text = "PCA in each fit" if kind == PCA else str(Scaling(kind, target.X.shape[1]))
     head = [replace(target, scaling=text).description("target")]
-    head.append(replace(source, scaling=text).description("source", target))
+    if source is not None:
+        head.append(replace(source, scaling=text).description("source", target))
     return result, target, [*head, *notes]
 
 
@@ -105,15 +129,16 @@ def _write_files(
     """Write the requested files, and yield a line on some of them."""
     if arguments.csv:
         with atomic(arguments.csv) as temporary:
-            result.to_frame().to_csv(temporary, index=False, lineterminator="\n")
+            result.candidates.to_csv(temporary, index=False, lineterminator="\n")
     if arguments.json:
         write_json(arguments.json, result.to_dict())
     if arguments.rows_to_label:
-        rows = result.rows_to_label.head(arguments.rows)
-        ids = [target.ids[row] for row in rows["row"]]
-        rows = rows.rename(columns={"row": "id"}).assign(id=ids)
-        write_csv(arguments.rows_to_label, rows)
-        yield f"{counted(len(rows), 'row')} to label: {arguments.rows_to_label}"
+        from cdspp.cli.rows import write_rows_to_label
+
+        table = result.rows_to_label.head(arguments.rows)
+        files = arguments.rows_to_label, arguments.labelled
+        write_rows_to_label(*files, table, target)
+        yield f"{counted(len(table), 'row')} to label: {arguments.rows_to_label}"
     if arguments.page:
         from cdspp.report.page.page import write_comparison
 
@@ -121,31 +146,26 @@ def _write_files(
         yield f"Page: {arguments.page}"
 
 
-def _next_steps(
-    arguments: Namespace, result: Comparison, target: DomainRows
-) -> Iterator[str]:
-    """Yield the command that deploys the bet, and the one that may settle it."""
-    names, options = list(FILE_OPTIONS), vars(arguments)
-    if not result.uses_source:
-        names = [name for name in names if name not in OF_SOURCE]
-        # Only matching columns: the next command refuses others.
-        drop = [name for name in arguments.drop if name in target.dropped]
-        options = options | {"drop": drop}
-    words = ["cdspp", "fit", "--method", result.best_bet, "--scale", arguments.scale]
-    words += _option_words(options, *names, "labelled")
+def _next_steps(arguments: Namespace, result: Comparison) -> Iterator[str]:
+    """Yield the command that deploys the vote, and the one that may improve it."""
+    options = vars(arguments)
+    given = *FILE_OPTIONS, *VOTE_OPTIONS
+    candidates = {**options, "candidate": arguments.method}
+    words = ["cdspp", "fit", *_option_words(candidates, *given, "candidate")]
     words += ["--output", "predictions.csv"]
     # A model file never names an external class.
-    if not arguments.vectorise and ":" not in result.best_bet:
+    external = result.members["method"].str.contains(":").any()
+    if not arguments.vectorise and not external:
         words += ["--model", "model.npz"]
     yield shlex.join(words)
-    if not result.can_be_settled:
+    if not result.n_unlabelled:
         return
-    names = [*FILE_OPTIONS, "scale", "method", "repeats", "seed", "labelled"]
-    words = ["cdspp", "compare", *_option_words(vars(arguments), *names)]
-    if arguments.rows_to_label:
-        yield shlex.join([*words, "--labelled", arguments.rows_to_label])
-    else:
-        yield shlex.join([*words, "--rows-to-label", ROWS_FILE])
+    if arguments.rows_to_label:  # it has the labels of earlier rounds
+        options = options | {"labelled": [arguments.rows_to_label]}
+    words = ["cdspp", "compare", *_option_words(options, *given, "method")]
+    if not arguments.rows_to_label:
+        words += ["--rows-to-label", ROWS_FILE]
+    yield shlex.join(words)
 
 
 def _option_words(options: Mapping[str, Any], *names: str) -> Iterator[str]:

@@ -7,12 +7,13 @@ import json
 import shlex
 import warnings
 from argparse import ArgumentTypeError, Namespace
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from datetime import date
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from cdspp.cli import command
 from cdspp.core.errors import ConfigError, CostWarning, DataError, UnitWarning
@@ -70,38 +71,28 @@ def _option(text: str) -> tuple[str, Any]:
 
 
 def _fit(arguments: Namespace) -> str:
-    from cdspp.cli import rows
+    from cdspp.cli.rows import write_predictions
 
     inputs = [arguments.source, arguments.target, *arguments.labelled]
     inputs += arguments.paired or []
     outputs = [arguments.output, arguments.model]
     command.check_outputs(outputs, inputs, force=arguments.force)
     previous = last_fit(arguments.model, arguments.output) if arguments.model else None
-    texts, choice = list[str](), {"method": arguments.method, "choice": "by --method"}
-    if not arguments.method:
-        texts, choice = _choose(arguments)
-    reason = {"date": date.today().isoformat(), **choice}
-    model = _model(arguments)
-    raw_target, source_rows, bridge, notes = rows.read_domains(arguments, model.bridges)
-    if arguments.labelled:
-        raw_target = rows.join_labels(raw_target, source_rows, arguments.labelled)
-    reason["labelled"] = sum(map(bool, raw_target.labels))
-    scaled_tables = rows.scale_domains(arguments.scale, raw_target, source_rows, bridge)
-    target, source_rows, source, scaling = scaled_tables
-    texts.append(target.description("target"))
-    if source_rows is not None:
-        texts.append(source_rows.description("source", target))
-    texts += [*notes, *_fit_model(arguments, model, target, source_rows, source)]
-    if arguments.strict and model.collapsed_:
-        fault = f"--strict: the fit is degenerate ({model.collapsed_}); no file written"
+    fit = _fit_method if arguments.method else _fit_vote
+    fitted = fit(arguments)
+    texts, model, target = fitted.texts, fitted.model, fitted.target
+    if arguments.strict and (collapse := getattr(model, "collapsed_", "")):
+        fault = f"--strict: the fit is degenerate ({collapse}); no file written"
         return command.exit_if_failed("\n".join([*texts, fault]), failed=True)
-    labels = model.history_[-1].prediction
-    ids = [k for k, label in zip(target.ids, target.labels, strict=True) if not label]
+    ids = [target.ids[row] for row in fitted.rows]
+    labels = model.transduction_[fitted.rows]
+    n_labelled = len(target.ids) - len(ids)
+    reason = {"date": date.today().isoformat(), "labelled": n_labelled, **fitted.choice}
     if previous is not None:
         texts += changes(previous, reason, dict(zip(ids, labels, strict=True)))
-    rows.write_predictions(arguments.output, ids, labels, model.history_[-1].confidence)
+    write_predictions(arguments.output, ids, labels, fitted.confidence)
     if arguments.model:
-        _save_model(arguments, model, raw_target, scaling, reason)
+        _save_model(arguments, model, target, fitted.scaling, reason)
         texts.append(f"model: {arguments.model}")
     if not ids:
         texts.append("note: every target row has a label: there is nothing to predict.")
@@ -109,31 +100,56 @@ def _fit(arguments: Namespace) -> str:
     return "\n".join([*texts, *_next_step(arguments, model)])
 
 
-def _choose(arguments: Namespace) -> tuple[list[str], dict[str, Any]]:
-    """Set the method to the best bet; return lines about it, and the reason."""
-    from cdspp.analysis.best_bet import TARGET_ONLY
-    from cdspp.analysis.rows_to_label import OtherTables
-    from cdspp.cli.compare import DEFAULTS, compare_files
+class _Fitted(NamedTuple):
+    """A fitted model, the target as read, and the positions of the rows to predict."""
+
+    model: Any
+    target: DomainRows
+    rows: NDArray[np.intp]
+    confidence: Any
+    choice: dict[str, str]
+    texts: list[str]
+    scaling: Any = None  # None: the model scales rows itself
+
+
+def _fit_vote(arguments: Namespace) -> _Fitted:
+    """Fit the vote of `cdspp compare`; DataError: a member cannot be saved."""
+    from cdspp.cli.compare import compare_files
+    from cdspp.methods import make
 
     if arguments.option:
         raise ConfigError("--option needs --method, because options differ by method.")
-    if not arguments.source:
-        arguments.method = TARGET_ONLY
-        line = "Method: target-only, because there is no source; --scale"
-        choice = {"method": TARGET_ONLY, "choice": "because no source was given"}
-        return [f"{line} {arguments.scale}."], choice
-    options = DEFAULTS | vars(arguments) | {"method": []}
-    options["rows_to_label"] = ""
-    notes = []
-    try:
-        result, *_ = compare_files(Namespace(**options))
-    except OtherTables:  # since the rows were drawn, the tables got more labels
-        result, *_ = compare_files(Namespace(**options | {"labelled": []}))
-        notes = ["note: --labelled: drawn for other tables, so it is added untested"]
-    arguments.method = result.best_bet
-    line = f"Method: {result.best_bet}, the bet; --scale {arguments.scale}."
-    choice = {n: getattr(result, n) for n in ("candidate", "probability", "evidence")}
-    return [*result.lines[:2], line, *notes], {"method": result.best_bet, **choice}
+    _check_model_file(arguments, map(make, arguments.candidate))
+    options = vars(arguments) | {"method": arguments.candidate, "rows_to_label": ""}
+    words = Namespace(**options)
+    result, target, head = compare_files(words, fits_all_rows=not arguments.anyway)
+    with command.warnings_as_notes(head.extend):
+        model = result.estimator
+    rows = np.sort(result.rows_to_label["row"].to_numpy())
+    choice = {"method": "vote", "choice": f"by cdspp compare: {result.lines[0]}"}
+    return _Fitted(model, target, rows, None, choice, [*result.lines, *head])
+
+
+def _fit_method(arguments: Namespace) -> _Fitted:
+    """Fit the method of --method."""
+    from cdspp.cli import rows
+
+    if arguments.candidate:
+        raise ConfigError("--candidate is for a fit of the vote. Leave --method out.")
+    model = _model(arguments)
+    raw_target, source_rows, bridge, notes = rows.read_domains(arguments, model.bridges)
+    if arguments.labelled:
+        raw_target = rows.join_labels(raw_target, source_rows, arguments.labelled)
+    scaled_tables = rows.scale_domains(arguments.scale, raw_target, source_rows, bridge)
+    target, source_rows, source, scaling = scaled_tables
+    texts = [target.description("target")]
+    if source_rows is not None:
+        texts.append(source_rows.description("source", target))
+    texts += [*notes, *_fit_model(arguments, model, target, source_rows, source)]
+    unlabelled = np.flatnonzero([not label for label in target.labels])
+    choice = {"method": arguments.method, "choice": "by --method"}
+    confidence = model.history_[-1].confidence
+    return _Fitted(model, raw_target, unlabelled, confidence, choice, texts, scaling)
 
 
 def _model(arguments: Namespace) -> Any:
@@ -143,14 +159,21 @@ def _model(arguments: Namespace) -> Any:
     model._validate_params()
     if model.needs_torch:
         command.need_package("torch", f"the method {arguments.method}")
-    if arguments.model:
-        from cdspp.datasets.table_encoder import NOT_SAVABLE
-        from cdspp.methods.model_file import check_savable
-
-        check_savable(model)
-        if arguments.vectorise:
-            raise ConfigError(NOT_SAVABLE)
+    _check_model_file(arguments, [model])
     return model
+
+
+def _check_model_file(arguments: Namespace, models: Iterable[Any]) -> None:
+    """Refuse a model file that could not hold the models or the rows' encoding."""
+    if not arguments.model:
+        return
+    from cdspp.datasets.table_encoder import NOT_SAVABLE
+    from cdspp.methods.model_file import check_savable
+
+    for model in models:
+        check_savable(model)
+    if arguments.vectorise:
+        raise ConfigError(NOT_SAVABLE)
 
 
 def _fit_model(
@@ -178,7 +201,7 @@ def _fit_model(
 
 def _next_step(arguments: Namespace, model: Any) -> list[str]:
     """Return the command that predicts new rows, if the method can."""
-    if model.transductive or arguments.vectorise:
+    if getattr(model, "transductive", False) or arguments.vectorise:
         return []
     if not arguments.model:
         return ["To label new rows later, fit again with --model FILE --force"]
@@ -200,7 +223,7 @@ def _save_model(
     columns = columns_of(arguments, "target")
     extras = {
         "features": target.features,
-        "scaling": scaling,
+        **({} if scaling is None else {"scaling": scaling}),
         "means": target.X.mean(axis=0),
         "ranges": np.array([target.X.min(axis=0), target.X.max(axis=0)]),
         "columns": (columns.label, columns.id, columns.drop),
@@ -239,19 +262,9 @@ def read_reason(path: PathLike, extras: Mapping[str, Any]) -> tuple[Reason, str]
             return {}, ""
         rows = counted(int(reason["labelled"]), "labelled row")
         fit_text = f"{reason['method']}, fitted on {reason['date']} to {rows}"
-        return reason, f"model: {fit_text}; {_choice_text(reason)}"
+        return reason, f"model: {fit_text}; chosen {reason['choice']}"
     except (KeyError, TypeError, ValueError) as error:
         raise DataError(f"{path}: damaged model ({error}). Fit again.") from error
-
-
-def _choice_text(reason: Reason) -> str:
-    if "probability" not in reason:
-        return f"chosen {reason['choice']}"
-    if reason["evidence"] == "settled":
-        return "the best bet (settled by a test)"
-    chance = f"a probability of {100 * float(reason['probability']):.0f} %"
-    better = f"{reason['candidate']} is better than target-only with {chance}"
-    return f"the best bet ({better}; evidence: {reason['evidence']})"
 
 
 def changes(
@@ -266,8 +279,8 @@ def changes(
     labelled = f"{old['labelled']} to {reason['labelled']} labelled rows"
     share = f"{n_changed} of {counted(len(common), 'prediction')} changed"
     yield f"Since {old['date']}: {labelled}; {method}; {share}."
-    if _choice_text(old) != _choice_text(reason):
-        yield f"Then: {_choice_text(old)}. Now: {_choice_text(reason)}."
+    if old["choice"] != reason["choice"]:
+        yield f"Then: {old['choice']} Now: {reason['choice']}"
 
 
 def _predict(arguments: Namespace) -> str:

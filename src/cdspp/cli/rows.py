@@ -41,10 +41,10 @@ log = logging.getLogger(__name__)
 
 
 def read_domains(
-    arguments: Namespace, kinds: Collection[str]
+    arguments: Namespace, kinds: Collection[str], *, needs_labels: bool = True
 ) -> tuple[DomainRows, DomainRows | None, dict[str, Any], list[str]]:
     """Return target and source, their bridge of the given `kinds`, and notes on it."""
-    target, *sources = _read_complete(arguments)
+    target, *sources = _read_complete(arguments, needs_labels)
     if not sources:
         return target, None, {}, []
     [source], bridge, notes = sources, dict[str, Any](), list[str]()
@@ -71,7 +71,7 @@ def read_domains(
     return target, source, bridge, notes
 
 
-def _read_complete(arguments: Namespace) -> list[DomainRows]:
+def _read_complete(arguments: Namespace, needs_labels: bool) -> list[DomainRows]:
     """Return the rows of target and source, if any, without empty cells."""
     files = [(arguments.target, columns_of(arguments, "target", ("label", "id")))]
     if arguments.source:
@@ -89,7 +89,9 @@ def _read_complete(arguments: Namespace) -> list[DomainRows]:
             if copied := source.copy_note(target) or target.copy_note(source):
                 warnings.warn(copied, LabelWarning, stacklevel=2)
             source.require_labels()
-            require_common({rows.path: filter(None, rows.labels) for rows in tables})
+            if needs_labels or any(target.labels):
+                labels = {rows.path: filter(None, rows.labels) for rows in tables}
+                require_common(labels)
         fill = partial(table_rows.complete, impute=arguments.impute)
         tables, faults = table_rows.gather_rows(fill, ((rows,) for rows in tables))
     if faults:
@@ -292,7 +294,7 @@ def read_rows_to_label(paths: Paths, target: DomainRows) -> list[pd.DataFrame]:
     places, tables = {name: place for place, name in enumerate(target.ids)}, []
     for path in paths:
         table = _read_filled_in(path)
-        for name in ("id", "order", "label", "tested", "made_of"):
+        for name in ("id", "label", "made_of"):
             if name not in table:
                 remedy = "Use the file as `cdspp compare --rows-to-label` wrote it"
                 rest = "and only fill in labels"
@@ -301,16 +303,18 @@ def read_rows_to_label(paths: Paths, target: DomainRows) -> list[pd.DataFrame]:
             fault = f"{target.path}, the target, has no row {unknown[0]!r}"
             raise DataError(f"{path}: {fault}. Pass the target that it was drawn from.")
         rows = [places[name] for name in table["id"]]
-        order = pd.to_numeric(table["order"], errors="coerce")
-        tables.append(table.rename(columns={"id": "row"}).assign(row=rows, order=order))
+        tables.append(table.rename(columns={"id": "row"}).assign(row=rows))
     return tables
 
 
-def mark_tested(path: PathLike, n_rows: int) -> None:
-    """Mark the first rows as tested, so that later labels do not join them."""
-    table = _read_filled_in(path)
-    tested = np.where(pd.to_numeric(table["order"]) <= n_rows, "yes", "")
-    write_csv(path, table.assign(tested=tested))
+def write_rows_to_label(
+    path: PathLike, earlier: Paths, table: pd.DataFrame, target: DomainRows
+) -> None:
+    """Write rows to label, after those of earlier files that have a label."""
+    ids = [target.ids[row] for row in table["row"]]
+    parts = [part[part["label"].str.strip() != ""] for part in map(_read_filled_in, earlier)]
+    parts.append(table.rename(columns={"row": "id"}).assign(id=ids))
+    write_csv(path, pd.concat(parts).drop_duplicates("id"))
 
 
 def join_labels(

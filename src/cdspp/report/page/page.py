@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pandas as pd
@@ -21,7 +22,6 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from cdspp.analysis import answers, fit_records, ways
-from cdspp.analysis.best_bet import TARGET_ONLY
 from cdspp.analysis.pairwise import leader, read_pairwise
 from cdspp.analysis.source_help import of_reference, on_average, read_comparisons
 from cdspp.analysis.verdicts import INTERVAL_TRIALS, MIN_TRIALS
@@ -329,10 +329,11 @@ def _listed(value: Any) -> str | None:
 
 def write_comparison(comparison: Comparison, rows: list[str], output: PathLike) -> None:
     """Write a comparison as a single HTML file; `rows` describe the input files."""
-    lines = comparison.candidates.rename(columns={"expected_gain": "gain"})
-    candidates = list(lines.itertuples())
-    context: dict[str, Any] = {"axis": Axis.of(candidates), "candidates": candidates}
-    context["target_only"] = TARGET_ONLY
+    context: dict[str, Any] = {"gain": None}
+    if gain := comparison.source_gain:
+        numbers = {**gain._asdict(), "accuracy": comparison.accuracy.value}
+        context = {"gain": SimpleNamespace(**numbers, verdict=gain.verdict)}
+        context["axis"] = Axis.of([gain])
     template = environment().get_template("comparison.html.j2")
     write_page(template.render(context, comparison=comparison, rows=rows), output)
 
