@@ -50,5 +50,14 @@ from cdspp.methods.transport.plans import (
     SemiRelaxedFGW as SemiRelaxedFGW,
 )
 from cdspp.report.results import load_results as load_results
+from cdspp.methods.classifiers import TargetExtraTrees as TargetExtraTrees
+from cdspp.methods.classifiers import (
+    TargetLogisticRegression as TargetLogisticRegression,
+)
+from cdspp.methods.classifiers import Pooled as Pooled
+from cdspp.methods.classifiers import PooledRandomForest as PooledRandomForest
+from cdspp.methods.classifiers import TargetRandomForest as TargetRandomForest
+from cdspp.methods.classifiers import TargetLDA as TargetLDA
+from cdspp.methods.classifiers import Stacked as Stacked
 
 __version__: str

@@ -11,6 +11,7 @@ from scipy.optimize import minimize
 from sklearn.svm import LinearSVC
 
 from cdspp import SourceDomain, make
+from cdspp.core.errors import CollapseWarning
 from cdspp.core.linalg import row_normalise
 from cdspp.methods.joint_machine import PENALTIES, ridge_map
 
@@ -62,7 +63,8 @@ def test_a_bridge_gains_where_labels_alone_do_not(method: str) -> None:
 
 @pytest.mark.parametrize("method", [*COLUMNS, *MAPS])
 def test_sparse_rows_give_what_dense_ones_give(method: str) -> None:
-    dense, found = make(method), make(method)
+    options = {"unit_rows": True} if method in COLUMNS else {}
+    dense, found = make(method, **options), make(method)
     PROBLEM.accuracy(dense)
     PROBLEM.accuracy(found, sparse.csr_array)
     np.testing.assert_array_equal(found.transduction_, dense.transduction_)
@@ -112,7 +114,7 @@ def test_wide_sparse_rows_are_reduced_and_never_made_dense() -> None:
     )
 
 
-def naive_joint_rows(method: str) -> tuple[np.ndarray, np.ndarray]:
+def naive_joint_rows(method: str, unit: bool) -> tuple[np.ndarray, np.ndarray]:
     """Return rows of source and target as the definitions write them."""
     i, j = (list(side) for side in zip(*SHARED, strict=True))
     S, T = PROBLEM.X_source[:, i], PROBLEM.X[:, j]
@@ -126,12 +128,19 @@ def naive_joint_rows(method: str) -> tuple[np.ndarray, np.ndarray]:
             np.hstack([T, empty, T, own]),
         ),
     }[method]
-    return row_normalise(source), row_normalise(target)
+    if unit:
+        return row_normalise(source), row_normalise(target)
+    length = np.sqrt((source**2).sum(axis=1).mean())
+    return source / length, target / length
 
 
+both_lengths = pytest.mark.parametrize("unit", [True, False])
+
+
+@both_lengths
 @pytest.mark.parametrize("method", MACHINES)
-def test_the_machine_is_that_of_the_definition(method: str) -> None:
-    source, target = naive_joint_rows(method)
+def test_the_machine_is_that_of_the_definition(method: str, unit: bool) -> None:
+    source, target = naive_joint_rows(method, unit)
     known = PROBLEM.y != -1
     rows = np.vstack([source, target[known]])
     weights = np.r_[np.ones(80), np.full(4, 80 / 4 / 4)]
@@ -139,21 +148,21 @@ def test_the_machine_is_that_of_the_definition(method: str) -> None:
     naive = LinearSVC(random_state=0, max_iter=10_000)
     naive.fit(rows, labels, sample_weight=weights)
     iterations = {"max_iter": 1} if method.endswith("plus") else {}
-    model = make(method, **iterations)
+    model = make(method, unit_rows=unit, **iterations)
     PROBLEM.accuracy(model)
     expected = naive.predict(target[~known])
     np.testing.assert_array_equal(model.transduction_[~known], expected)
 
 
-def hypotheses(weight: float, width: int) -> np.ndarray:
+def hypotheses(weight: float, width: int, unit: bool) -> np.ndarray:
     """Minimise the objective of EasyAdapt++ for each class, by a general method."""
-    source, target = naive_joint_rows("easy-adapt")
+    source, target = naive_joint_rows("easy-adapt", unit)
     known, k = PROBLEM.y != -1, len(SHARED)
     rows = np.vstack([source, target[known]])
     rows = np.hstack([rows, np.ones((len(rows), 1))])
     shared, own = target[~known][:, :k], target[~known][:, 3 * k :]
     apart = np.hstack([0 * shared, shared, -shared, -own, 0 * shared[:, :1]])
-    apart[:, :-1] = row_normalise(apart[:, :-1])
+    apart = row_normalise(apart) if unit else apart  # the constant is zero
     weights = np.r_[np.ones(80), np.full(4, 80 / 4 / 4)]
     labels = np.r_[PROBLEM.y_source, PROBLEM.y[known]]
 
@@ -176,13 +185,46 @@ def hypotheses(weight: float, width: int) -> np.ndarray:
     )
 
 
-def test_easy_adapt_plus_minimises_its_objective() -> None:
+@both_lengths
+def test_easy_adapt_plus_minimises_its_objective(unit: bool) -> None:
     weight = 3.0
-    model = make("easy-adapt-plus", unlabelled_weight=weight)
+    model = make("easy-adapt-plus", unlabelled_weight=weight, unit_rows=unit)
     PROBLEM.accuracy(model)
     machine = model._machine
     found = np.vstack([machine.weights, machine.intercepts]).T
-    np.testing.assert_allclose(found, hypotheses(weight, found.shape[1]), atol=3e-3)
+    expected = hypotheses(weight, found.shape[1], unit)
+    np.testing.assert_allclose(found, expected, atol=3e-3)
+
+
+def one_telling_column(seed: int) -> tuple[np.ndarray, np.ndarray, Any, np.ndarray]:
+    """Return a target with ten labels a class, a source, and the truth."""
+    rng = np.random.default_rng(seed)
+    ill = (rng.random((2, 300)) < 0.1).astype(int)
+    noise = rng.standard_normal((2, 300, 3))
+    X = np.dstack([2.5 * ill + 0.5 * rng.standard_normal((2, 300)), noise])
+    X = (X - X.mean(axis=1, keepdims=True)) / X.std(axis=1, keepdims=True)
+    y = np.full(300, -1)
+    for code in (0, 1):
+        y[np.flatnonzero(ill[1] == code)[:10]] = code
+    return X[1], y, SourceDomain(X[0], ill[0], shared_columns=[(0, 0)]), ill[1]
+
+
+@pytest.mark.parametrize("method", COLUMNS)
+def test_one_shared_column_of_a_table_tells_what_it_knows(method: str) -> None:
+    X, y, source, truth = one_telling_column(0)
+    model = make(method).fit(X, y, source=source)
+    found, truth = model.transduction_[y == -1], truth[y == -1]
+    assert np.mean([np.mean(found[truth == c] == c) for c in (0, 1)]) > 0.95
+    source_row = model.transform_source(source.X[:1])[0]
+    target_row = model.transform(np.where([[1, 0, 0, 0]], source.X[0, 0], X[0]))[0]
+    assert target_row[0] == source_row[0]  # one value has one size
+
+
+def test_the_sign_of_a_single_column_is_named_as_the_cause() -> None:
+    X, y, source, _ = one_telling_column(0)
+    model = make("shared-columns", unit_rows=True)
+    with pytest.warns(CollapseWarning, match=r"column .* its sign; set unit_rows=Fa"):
+        model.fit(X, y, source=source)
 
 
 @pytest.mark.parametrize("noise", [0.5, 3.0])

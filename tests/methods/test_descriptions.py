@@ -24,7 +24,7 @@ CHANGES = {"order", "names", "rotation", "lengths", "scale", "extremes", "paddin
 TOPICS = {"clear classes", "classes of one domain", "no unlabelled rows"}
 OF_TESTS = {
     *("quick", "able", "one_fit", "enough", "shown", "few_axes", "iterations"),
-    *("out_of_range", "refuses", "problems"),
+    *("out_of_range", "refuses", "problems", "seeded"),
 }
 
 

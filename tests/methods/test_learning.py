@@ -132,7 +132,7 @@ def test_the_source_is_looked_at_as_declared(form: str) -> None:
 def result(form: str, seed: Any) -> tuple[bytes, bytes]:
     """Return the labels and all numbers of a fit to classes that overlap."""
     problem = toy_problem(spread=1.0, unlabelled_per_class=40)
-    model = problem.fit(quick(form, random_state=seed))
+    model = problem.fit(quick(form, random_state=seed, **options_for(form, "seeded")))
     numbers = b"".join(values.tobytes() for values in numbers_of(model))
     return model.transduction_.tobytes(), numbers
 

@@ -69,6 +69,21 @@ def row_normalise(X: Any, *, overwrite: bool = False) -> Float:
     return np.asarray(np.divide(X, norms[:, None], out=X if overwrite else None))
 
 
+def mean_length(X: Any) -> float:
+    """Return the root mean square of the norms of dense or CSR rows; 1 if all are 0."""
+    values = X.data if sparse.issparse(X) else X
+    largest = float(np.abs(values).max(initial=0.0))
+    if not largest:
+        return 1.0
+    squares = float(((values / largest) ** 2).sum())  # overflows in no case
+    return largest * float(np.sqrt(squares / X.shape[0]))
+
+
+def joint_rows(X: Any, length: float | None) -> Any:
+    """Return rows divided by a length of all of them, or by their own if it is None."""
+    return row_normalise(X) if length is None else X / length
+
+
 def counts(codes: Int, n_classes: int) -> Float:
     """Return the number of samples of each class, as floats."""
     return np.bincount(codes, minlength=n_classes).astype(np.float64)

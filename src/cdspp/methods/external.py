@@ -46,7 +46,9 @@ class ExternalClassifier(base.HeterogeneousClassifier):
     preprocessing: ClassVar[tuple[str, ...]] = ()
 
     def _fit_problem(self, problem: Problem) -> list[Iteration]:
-        self.model_ = model = self.wrapped_class(**_build(self.get_params(deep=False)))
+        self.model_ = model = self.wrapped_class(
+            **build_options(self.get_params(deep=False))
+        )
         if self.preprocessing:
             transformers = [load_class(place)() for place in self.preprocessing]
             self.model_ = make_pipeline(*transformers, model)
@@ -186,13 +188,15 @@ def _constructor(
     return __init__
 
 
-def _build(options: Mapping[str, Any]) -> dict[str, Any]:
+def build_options(options: Mapping[str, Any]) -> dict[str, Any]:
     """Build each option that is a model: ``{class: ..., options: {...}}``."""
     built = dict(options)
     for name, value in options.items():
         nested = isinstance(value, Mapping) and "class" in value
         if nested and not set(value) - {"class", "options"}:
-            built[name] = load_class(value["class"])(**_build(value.get("options", {})))
+            built[name] = load_class(value["class"])(
+                **build_options(value.get("options", {}))
+            )
     return built
 
 
@@ -213,5 +217,6 @@ def wrap_object(method: Any) -> tuple[str, type[base.HeterogeneousClassifier]]:
     name = f"{path}({text})" if text else path
     wrapped = _as_method(name, ExternalMethod(path), cls, changes)
     if text:
-        wrapped.display_name += f" ({text})"
+        title = getattr(cls, "named_with_options", wrapped.display_name)
+        wrapped.display_name = f"{title} ({text})"
     return name, wrapped

@@ -1,18 +1,19 @@
 """Linear machines on rows of both domains, joined by shared columns or paired rows."""
 
 from abc import abstractmethod
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
 import numpy as np
 from scipy import linalg, sparse
 from scipy.sparse import issparse
 
-from cdspp.core.linalg import dense, row_normalise
+from cdspp.core.linalg import dense, joint_rows, mean_length, row_normalise
 from cdspp.core.scaling import PrincipalComponents
 from cdspp.methods import base
 from cdspp.methods.base import COUNT, POSITIVE, Float, Int, Iteration, Problem
 from cdspp.methods.bridge import Bridge, bridge_error
+from cdspp.methods.problem import Collapse, find_collapse
 from cdspp.methods.shared.common_subspace import (
     CommonSpaceMethod,
     components_of,
@@ -25,7 +26,7 @@ from cdspp.methods.shared.machines import LinearMachine, linear_svc, stacked
 class JointMachine(CommonSpaceMethod, base.ConfidentClassifier):
     """Base class of methods that map both domains into one space by a bridge.
 
-    `_prepare_source` and `_prepare_target` return rows of unit length in that space.
+    `_prepare_source` and `_prepare_target` return rows in that space.
     """
 
     C: float = 1.0
@@ -80,11 +81,12 @@ def _zeros(X: Any, width: int) -> Any:
     return sparse.csr_array(shape) if issparse(X) else np.zeros(shape)
 
 
+@dataclass(eq=False, repr=False)
 class SharedColumns(JointMachine):
     r"""Linear machine on the columns that both domains share (shared columns).
 
     Trains one machine per class against all others, on the shared columns of source
-    rows and labelled target rows, scaled to unit length:
+    rows and labelled target rows:
 
     .. math::
 
@@ -99,6 +101,12 @@ class SharedColumns(JointMachine):
     ----------
     C : float, default=1.0
         Cost of a margin violation.
+    unit_rows : bool, default=None
+        If true, each row of the joint space is scaled to unit length, which suits texts
+        and counts. If false, all rows of both domains are divided by one number, the
+        root mean square of the lengths of the source's rows, so that a value has the
+        same size in every row: this suits tables, and few columns. By default, rows are
+        scaled to unit length if those of the target are sparse.
 
     Attributes
     ----------
@@ -131,6 +139,12 @@ class SharedColumns(JointMachine):
     array(['cat', 'dog', 'dog'], dtype='<U3')
     """
 
+    unit_rows: bool | None = field(default=None, kw_only=True)
+
+    _parameter_constraints = JointMachine._parameter_constraints | {
+        "unit_rows": [None, "boolean"]
+    }
+
     # Parts of joint rows: shared columns, copies in one domain, the target's own.
     _parts: ClassVar[tuple[str, ...]] = ("shared",)
 
@@ -140,6 +154,11 @@ class SharedColumns(JointMachine):
             raise bridge_error(self, "shared columns", example, "--shared")
         self.columns_source_, self.columns_ = bridge.source, bridge.target
         self._own = np.setdiff1d(np.arange(problem.X_labelled.shape[1]), bridge.target)
+        is_unit, self._length = self.unit_rows, 1.0
+        if is_unit is None:
+            is_unit = issparse(problem.X_labelled)
+        rows = self._prepare_source(problem.X_source)
+        self._length = None if is_unit else mean_length(rows)
 
     def _prepare_source(self, X: Any) -> Any:
         shared = X[:, self.columns_source_]
@@ -152,9 +171,16 @@ class SharedColumns(JointMachine):
         zeros = _zeros(shared, shared.shape[1])
         parts = {"shared": shared, "source": zeros, "target": zeros, "own": target_only}
         parts[domain] = shared
-        return row_normalise(
-            stacked([parts[name] for name in self._parts], columns=True)
-        )
+        rows = stacked([parts[name] for name in self._parts], columns=True)
+        return joint_rows(rows, self._length)
+
+    def _find_collapse(self, *signs: Any, **options: Any) -> Collapse:
+        found = find_collapse(*signs, **options)
+        if found.kind and self._length is None and len(self.columns_) == 1:
+            fault = "a single shared column of unit length is only its sign; set "
+            sentence = f"{found.sentence.partition(';')[0]}; {fault}unit_rows=False."
+            return Collapse(found.kind, sentence)
+        return found
 
 
 @dataclass(eq=False, repr=False)
@@ -168,7 +194,7 @@ class SharedColumnsPlus(SharedColumns):
 
     Parameters
     ----------
-    C : float, default=1.0
+    C, unit_rows
         As in `SharedColumns`, which also lists the attributes.
     max_iter : int, default=5
         Number of iterations, on which the shares depend.
@@ -184,7 +210,9 @@ class SharedColumnsPlus(SharedColumns):
 
     _parts = ("shared", "own")
 
-    _parameter_constraints = JointMachine._parameter_constraints | {"max_iter": [COUNT]}
+    _parameter_constraints = SharedColumns._parameter_constraints | {
+        "max_iter": [COUNT]
+    }
 
 
 class EasyAdapt(SharedColumns):
@@ -219,7 +247,7 @@ class EasyAdaptPlus(EasyAdapt):
 
     Parameters
     ----------
-    C : float, default=1.0
+    C, unit_rows
         As in `SharedColumns`, which also has the attributes and an example.
     unlabelled_weight : float, default=1.0
         Weight ``mu`` of an unlabelled row with each sign; a source row has weight 1.
@@ -241,7 +269,7 @@ class EasyAdaptPlus(EasyAdapt):
 
     unlabelled_weight: float = 1.0
 
-    _parameter_constraints = JointMachine._parameter_constraints | {
+    _parameter_constraints = SharedColumns._parameter_constraints | {
         "unlabelled_weight": [POSITIVE]
     }
 
@@ -260,9 +288,10 @@ class EasyAdaptPlus(EasyAdapt):
         if not (m := Z.shape[0]):
             return super()._fit_machine(X, codes, weights, prepared)
         shared, target_only = Z[:, :k], Z[:, 3 * k :]
-        differences = row_normalise(
-            stacked([_zeros(shared, k), shared, -shared, -target_only], columns=True)
-        )
+        parts = [_zeros(shared, k), shared, -shared, -target_only]
+        differences = stacked(parts, columns=True)
+        if self._length is None:
+            differences = row_normalise(differences)
         # The constant is part of both hypotheses, so it cancels in their difference.
         constant = np.repeat([[1.0], [0.0]], [n, 2 * m], axis=0)
         rows = stacked([stacked([X, differences, differences]), constant], columns=True)

@@ -31,6 +31,10 @@ REMEDY = (
     "centre or scale the features (scale: standardise or pca in a view, --scale of the "
     "commands, a StandardScaler or PCA in Python), or label more rows."
 )
+NOT_SCALE = (
+    "the scale of the features is not the cause; unless the class is that common, "
+    "label more rows, or compare other methods."
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -211,7 +215,7 @@ def find_collapse(
                 "one class",
                 f"predicts class {labels[sizes.argmax()]} for {100 * share:.1f} % of "
                 f"{len(predicted)} unlabelled rows, although {n_labelled_classes} "
-                f"classes are labelled; {REMEDY}",
+                f"classes are labelled; {_remedy(rows)}",
             )
     for domain, X in rows.items():
         if (cosine := mean_cosine(X)) > LARGEST_COSINE:
@@ -221,6 +225,18 @@ def find_collapse(
                 f"{cosine:.4f}, above the limit of {LARGEST_COSINE}; {REMEDY}",
             )
     return Collapse()
+
+
+def _remedy(rows: Mapping[str, Any]) -> str:
+    """Return what to do, depending on whether the rows of a domain lack a scale."""
+    for X in rows.values():
+        with np.errstate(over="ignore", invalid="ignore"):
+            squares = X.multiply(X) if issparse(X) else X**2
+            sums = np.asarray(squares.sum(axis=0)).ravel()
+            is_one_column = len(sums) > 1 and sums.max() > LARGEST_COSINE * sums.sum()
+        if is_one_column or mean_cosine(X) > LARGEST_COSINE:
+            return REMEDY
+    return NOT_SCALE if rows else REMEDY
 
 
 def mean_cosine(X: Any) -> float:

@@ -10,6 +10,8 @@ from sklearn.utils._param_validation import StrOptions
 from cdspp.core.linalg import (
     class_sums,
     counts,
+    joint_rows,
+    mean_length,
     row_normalise,
     softmax,
     squared_distances,
@@ -295,11 +297,13 @@ class KPGRLKP(KPGRL):
         As in `KPGRL`, which also has the attributes, cost and reference.
     alpha : float, default=0.5
         Weight of the distances in shared columns.
+    unit_rows : bool, default=False
+        Whether to scale the shared columns of each row to unit length, as suits texts
+        and counts; for tables, they are used as given.
 
     Notes
     -----
-    The shared columns are scaled to unit length separately. Without a source, all
-    columns are shared. The released code solves a linear program by default; here the
+    Without a source, all columns are shared. The released code solves a linear program by default; here the
     plan has the entropic term of `KPGRL`. As for `KPGRL`, no printed results can be
     compared, tied votes depend on the names of the classes, and a class in only one
     domain, or with another share, is moved across classes.
@@ -315,16 +319,22 @@ class KPGRLKP(KPGRL):
     """
 
     alpha: float = 0.5
+    unit_rows: bool = False
 
-    _parameter_constraints = KPGRL._parameter_constraints | {"alpha": [base.SHARE]}
+    _parameter_constraints = KPGRL._parameter_constraints | {
+        "alpha": [base.SHARE],
+        "unit_rows": ["boolean"],
+    }
 
     def _plan(self, guide: Float, problem: Problem, keypoints: _Keypoints) -> Float:
         bridge = problem.bridge
         if bridge is None or not len(bridge.source):
             example = "shared_columns=[(i, j), ...]"
             raise bridge_error(self, "shared columns", example, "--shared")
-        X_source = row_normalise(problem.X_source[:, bridge.source])
-        X = row_normalise(problem.X_unlabelled[:, bridge.target])
+        X_source = problem.X_source[:, bridge.source]
+        length = None if self.unit_rows else mean_length(X_source)
+        X = joint_rows(problem.X_unlabelled[:, bridge.target], length)
+        X_source = joint_rows(X_source, length)
         shared = plans.divide_by_largest(squared_distances(X_source, X))
         cost = self.alpha * shared + (1.0 - self.alpha) * guide
         return super()._plan(cost, problem, keypoints)
