@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 import pytest
 import yaml
-from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.datasets import load_iris, load_wine
+from sklearn.dummy import DummyClassifier
 from sklearn.ensemble import RandomForestClassifier
 from support.toy_problem import paired_problem
 
@@ -121,17 +121,6 @@ def test_the_estimator_is_the_vote_that_was_described(
     assert again.predict(X).tolist() == model.predict(X).tolist()
 
 
-class FirstClass(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    """A classifier that predicts its first class."""
-
-    def fit(self, X: Any, y: Any, *, source: Any = None) -> FirstClass:
-        self.classes_ = np.unique(y)
-        return self
-
-    def predict(self, X: Any) -> Any:
-        return np.repeat(self.classes_[:1], len(X))
-
-
 def test_a_named_candidate_is_shown_and_joins_unless_the_vote_gets_worse() -> None:
     X, y, _, source = wine(4)
     plain = found_in_wine(4)
@@ -143,7 +132,7 @@ def test_a_named_candidate_is_shown_and_joins_unless_the_vote_gets_worse() -> No
     named = one.candidates.set_index("method")["weight"]
     assert named[named.index.str.startswith("sklearn")].tolist() == [0.0]
     assert "does not vote" in str(one)
-    bad = compare(X, y, source=source, methods=[FirstClass()])
+    bad = compare(X, y, source=source, methods=[DummyClassifier()])
     assert len(bad.candidates) == len(plain.candidates) + 1
     assert bad.accuracy.value >= plain.accuracy.value
 

@@ -61,7 +61,7 @@ def test_the_answer_comes_first_then_a_table_and_two_commands(
     assert output[4].startswith("To improve it, label the 20 rows ")
     assert output[6].split()[:3] == ["Method", "Uses", "Weight,"]
     assert {line.split()[0] for line in output[7:11]} == {
-        *("CDSPP", "CDSPP_sup", "target-only", "logistic-regression")
+        *("CDSPP", "CDSPP_sup", "target-only", "logistic")
     }
     assert max(map(len, output[6:11])) <= 100
     assert output[12] == "To deploy it:"

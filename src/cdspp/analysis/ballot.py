@@ -88,8 +88,7 @@ class Ballot:
     @cached_property
     def class_shares(self) -> Floats:
         """The class shares expected among unlabelled rows."""
-        parts = self.held_out, self.codes, self.labels, self.n_classes
-        return vote.class_shares(*parts)
+        return vote.class_shares(self.labels, self.codes, self.n_classes)
 
     def accuracy(self, shares: Floats) -> Estimate:
         """Return the accuracy of the vote by rows, at given class shares."""

@@ -38,6 +38,8 @@ from cdspp.methods.vote import Vote
 
 __all__ = ["compare", "scale_to_try"]
 
+OTHER_SCALE = 0.05  # shrunk gain of the reference with another scale, to name it
+
 Labelled: TypeAlias = pd.DataFrame | Sequence[pd.DataFrame] | None
 
 
@@ -346,7 +348,7 @@ def _degenerate_note(runs: HoldOuts, candidates: Sequence[str]) -> Iterator[str]
 
 
 def _scale_note(runs: HoldOuts) -> Iterator[str]:
-    """Yield scales with which the reference is expected to gain a point or more."""
+    """Yield scales with which the reference is expected to gain `OTHER_SCALE`."""
     standard = runs.folds and runs.scale == names.STANDARDISE
     for scale in (names.UNIT, names.NO_SCALE) if standard else ():
         other = replace(runs, scale=scale, failures={}, _predicted={})
@@ -357,7 +359,7 @@ def _scale_note(runs: HoldOuts) -> Iterator[str]:
             for name, each in parts.items()
         }
         gain = vote.shrunk_gains(correct, "own")["other"]
-        if gain >= vote.NO_EFFECT:
+        if gain >= OTHER_SCALE:
             points = f"{in_points(gain, sign=True)} points"
             yield f"with the scale {scale} {TARGET_ONLY} is expected to gain {points}"
 

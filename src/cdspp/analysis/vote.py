@@ -11,11 +11,6 @@ where 2 accounts for the variation of training sets. The weight of a candidate i
 proportional to :math:`\exp(m / T)`, and a row gets the class with the largest sum of
 weights. Candidates that label all rows alike share the weight of one. All functions
 take arrays; nothing here fits a model.
-
-References
-----------
-Saerens, Latinne and Decaestecker, Adjusting the outputs of a classifier to new a priori
-probabilities, Neural Computation 14 (2002), doi:10.1162/089976602753284446.
 """
 
 import math
@@ -38,7 +33,6 @@ LEVEL = 0.8  # of intervals
 NO_EFFECT = 0.01  # largest gain, either way, that counts as none
 # Rows of gain +1 or -1 that are added to those on which two votes differ.
 PSEUDO_DIFFERING = 2.0
-SHARE_STEPS = 20  # of the estimate of class shares
 
 HELPS, HURTS = "helps", "hurts"
 EQUAL, INCONCLUSIVE = "no effect", "inconclusive"
@@ -204,37 +198,15 @@ def held_out_votes(
     return found
 
 
-def class_shares(voted: Int, codes: Int, labels: Int, n_classes: int) -> Floats:
-    """Return the expected class shares of rows that a vote labels.
+def class_shares(labels: Int, codes: Int, n_classes: int) -> Floats:
+    """Return the class shares expected of rows: those of the labels by the vote.
 
-    The shares of the vote's labels are corrected for its errors on held-out rows by
-    expectation maximisation, which starts at the shares of the labelled rows. Where the
-    errors hide the shares, or nothing is labelled, the starting values remain.
-
-    Parameters
-    ----------
-    voted : ndarray of shape (repeats, n)
-        Labels of held-out rows by the vote, as codes.
-    codes : ndarray of shape (n,)
-        Their classes.
-    labels : ndarray
-        Labels of the other rows by the vote.
+    With few labels, a correction by the errors on held-out rows adds more noise than it
+    removes bias. Without such rows, the shares are those of the labelled rows, whose
+    classes are `codes`.
     """
-    shares = np.bincount(codes, minlength=n_classes) / len(codes)
-    if not len(labels):
-        return shares
-    seen = np.bincount(labels, minlength=n_classes) / len(labels)
-    tested = voted != NOT_TESTED
-    confusion = np.zeros((n_classes, n_classes))
-    np.add.at(confusion, (np.broadcast_to(codes, voted.shape)[tested], voted[tested]), 1)
-    times = confusion.sum(axis=1, keepdims=True)
-    rows = np.bincount(codes, minlength=n_classes)[:, None] * (times > 0)
-    confusion = (confusion / np.maximum(times, 1) * rows + seen) / (rows + 1)
-    for _ in range(SHARE_STEPS):
-        joint = shares[:, None] * confusion
-        totals = np.maximum(joint.sum(axis=0), 1e-300)
-        shares = (joint / totals) @ seen
-    return np.asarray(shares)
+    rows = labels if len(labels) else codes
+    return np.bincount(rows, minlength=n_classes) / len(rows)
 
 
 def _row_weights(tested: NDArray[np.bool_], codes: Int, shares: Floats) -> Floats:

@@ -1,4 +1,4 @@
-"""`cdspp fit` without a method: the bet, its reason in the model, and later labels."""
+"""`cdspp fit` without a method: the vote, its model file, and later labels."""
 
 from __future__ import annotations
 
@@ -14,9 +14,11 @@ import pandas as pd
 import pytest
 from support.own_tables import NAMES, PROBLEM, write_problem
 
-from cdspp import SourceDomain, compare, make
+from cdspp import SourceDomain, compare
 from cdspp.__main__ import main
-from cdspp.methods.problem import scale_domains
+
+
+pytestmark = pytest.mark.usefixtures("few_candidates")
 
 
 @pytest.fixture
@@ -31,7 +33,7 @@ def predicted(folder: Path, column: str = "predicted") -> list[str]:
     return table[column].tolist()
 
 
-def test_without_a_method_the_bet_is_fitted_and_the_model_keeps_the_reason(
+def test_without_a_method_the_vote_is_fitted_and_the_model_keeps_the_reason(
     folder: Path, capsys: Any
 ) -> None:
     files = [f"--{name}={folder / name}.csv" for name in ("source", "target")]
@@ -43,21 +45,21 @@ def test_without_a_method_the_bet_is_fitted_and_the_model_keeps_the_reason(
         np.where(PROBLEM.unlabelled, "", NAMES[PROBLEM.truth]),
         source=SourceDomain(PROBLEM.source.X, NAMES[PROBLEM.source.y]),
     )
-    assert output[:2] == result.lines[:2]
-    assert output[2] == (f"Method: {result.best_bet}, the bet; --scale standardise.")
-    scaling, source = scale_domains("standardise", PROBLEM.X, PROBLEM.source)
-    model = make(result.best_bet)
-    model.fit(scaling.apply(PROBLEM.X), PROBLEM.y, source=source)
-    assert predicted(folder) == NAMES[model.history_[-1].prediction].tolist()
+    assert output[: len(result.lines)] == result.lines
+    labels = result.estimator.transduction_[PROBLEM.unlabelled]
+    assert predicted(folder) == labels.tolist()
+    assert {*predicted(folder, "confidence")} == {""}  # votes are no probabilities
     new = [f"--model={folder}/model.npz", f"--target={folder}/new.csv"]
     assert main(["predict", *new, f"--output={folder}/new-labels.csv"]) == 0
     text = capsys.readouterr().out.splitlines()[0]
     n_labelled = np.sum(~PROBLEM.unlabelled)
     assert text == (
-        f"model: {result.best_bet}, fitted on {date.today()} to {n_labelled} labelled "
-        f"rows; the best bet ({result.candidate} is better than target-only with a "
-        f"probability of {100 * result.probability:.0f} %; evidence: {result.evidence})"
+        f"model: vote, fitted on {date.today()} to {n_labelled} labelled rows; chosen "
+        f"by cdspp compare: {result.lines[0]}"
     )
+    table = pd.read_csv(folder / "new-labels.csv", dtype=str, keep_default_na=False)
+    expected = result.estimator.predict(PROBLEM.X[::2])
+    assert table["predicted"].tolist() == expected.tolist()
 
 
 def test_a_fit_with_more_labels_says_what_changed(folder: Path, capsys: Any) -> None:
@@ -76,21 +78,26 @@ def test_a_fit_with_more_labels_says_what_changed(folder: Path, capsys: Any) -> 
     new = dict(zip(predicted(folder, "id"), predicted(folder), strict=True))
     moved = sum(old[name] != label for name, label in new.items())
     n_labelled = np.sum(~PROBLEM.unlabelled)
-    assert (
-        f"{n_labelled} to {n_labelled + 9} labelled rows; still target-only; " in output
-    )
+    assert f"{n_labelled} to {n_labelled + 9} labelled rows; still vote; " in output
     assert f"{moved} of {len(new)} predictions changed." in output
-    assert "Then: chosen because no source was given. Now: the best bet" in output
+    assert "Then: by cdspp compare: Use the vote of 2 methods: about " in output
+    assert " Now: by cdspp compare: Use the vote of 3 methods: about " in output
 
 
-def test_a_fit_without_a_source_is_of_the_target_alone(
+def test_a_fit_of_the_vote_refuses_what_belongs_to_a_method(
     folder: Path, capsys: Any
 ) -> None:
     target, output = f"--target={folder}/target.csv", f"--output={folder}/out.csv"
-    assert main(["fit", target, output]) == 0
-    assert "Method: target-only, because there is no source" in capsys.readouterr().out
-    assert main(["fit", target, output, "--force", "--option", "alpha=1"]) == 2
+    assert main(["fit", target, output, "--option", "alpha=1"]) == 2
     assert "--option needs --method" in capsys.readouterr().err
+    method = ["--method", "svm-t", "--candidate", "tit"]
+    assert main(["fit", target, output, *method]) == 2
+    assert "--candidate is for a fit of the vote" in capsys.readouterr().err
+    spreading = ["--candidate", "sklearn.semi_supervised:LabelSpreading"]
+    model = f"--model={folder}/model.npz"
+    assert main(["fit", target, output, model, *spreading]) == 2
+    assert "LabelSpreading has an object of" in capsys.readouterr().err
+    assert not (folder / "out.csv").exists()
 
 
 def test_a_fit_of_tables_needs_no_part_of_studies(folder: Path) -> None:
