@@ -99,6 +99,9 @@ class CollapseWarning(UserWarning):
     """A degenerate fit: one class for nearly all rows, or rows nearly parallel."""
 
 
+# What one fit of many says, which is reported once, or with all of them.
+OF_ONE_FIT = (BridgeWarning, CollapseWarning, CostWarning, LabelWarning)
+
 _NO_SPACE = (errno.ENOSPC, errno.EDQUOT)
 _PERMISSION_REMEDY = "Allow it (chmod, chown) or choose another folder, and run again."
 _REFUSED = {
