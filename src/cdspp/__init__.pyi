@@ -13,6 +13,15 @@ from cdspp.methods.cdspp.cdspp import CDSPP as CDSPP
 from cdspp.methods.cdspp.cdspp import CDSPPPCA as CDSPPPCA
 from cdspp.methods.cdspp.cdspp import CDSPPSup as CDSPPSup
 from cdspp.methods.cdspp.cdspp import TargetOnly as TargetOnly
+from cdspp.methods.classifiers import Pooled as Pooled
+from cdspp.methods.classifiers import PooledRandomForest as PooledRandomForest
+from cdspp.methods.classifiers import Stacked as Stacked
+from cdspp.methods.classifiers import TargetExtraTrees as TargetExtraTrees
+from cdspp.methods.classifiers import TargetLDA as TargetLDA
+from cdspp.methods.classifiers import (
+    TargetLogisticRegression as TargetLogisticRegression,
+)
+from cdspp.methods.classifiers import TargetRandomForest as TargetRandomForest
 from cdspp.methods.dama import DAMA as DAMA
 from cdspp.methods.dama import DAMAPlus as DAMAPlus
 from cdspp.methods.dama import DAMASup as DAMASup
@@ -49,15 +58,7 @@ from cdspp.methods.transport.plans import UCOOT as UCOOT
 from cdspp.methods.transport.plans import (
     SemiRelaxedFGW as SemiRelaxedFGW,
 )
+from cdspp.methods.vote import Vote as Vote
 from cdspp.report.results import load_results as load_results
-from cdspp.methods.classifiers import TargetExtraTrees as TargetExtraTrees
-from cdspp.methods.classifiers import (
-    TargetLogisticRegression as TargetLogisticRegression,
-)
-from cdspp.methods.classifiers import Pooled as Pooled
-from cdspp.methods.classifiers import PooledRandomForest as PooledRandomForest
-from cdspp.methods.classifiers import TargetRandomForest as TargetRandomForest
-from cdspp.methods.classifiers import TargetLDA as TargetLDA
-from cdspp.methods.classifiers import Stacked as Stacked
 
 __version__: str

@@ -37,7 +37,7 @@ def wine() -> tuple[np.ndarray, np.ndarray, SourceDomain, np.ndarray]:
 
 
 X, Y, SOURCE, TRUTH = wine()
-I, J = (list(side) for side in zip(*PAIRS, strict=True))
+LEFT, RIGHT = (list(side) for side in zip(*PAIRS, strict=True))
 KNOWN = Y != -1
 OURS: dict[str, Any] = {
     "logistic-regression": LogisticRegression(max_iter=1000),
@@ -83,19 +83,19 @@ def test_a_name_is_a_classifier_on_the_labelled_target_rows(name: str) -> None:
 )
 def test_pooled_rows_weigh_alike_in_both_domains(model: Any, inner: Any) -> None:
     n = len(SOURCE.X)
-    rows = np.vstack([SOURCE.X[:, I], X[KNOWN][:, J]])
+    rows = np.vstack([SOURCE.X[:, LEFT], X[KNOWN][:, RIGHT]])
     labels = np.r_[SOURCE.y, Y[KNOWN]]
     weights = np.r_[np.ones(n), np.full(KNOWN.sum(), n / KNOWN.sum())]
     takes = not isinstance(inner, KNeighborsClassifier)
     inner = clone(inner).fit(rows, labels, *([weights] if takes else []))
     found = model.fit(X, Y, source=SOURCE)
-    np.testing.assert_array_equal(found.predict(X), inner.predict(X[:, J]))
+    np.testing.assert_array_equal(found.predict(X), inner.predict(X[:, RIGHT]))
 
 
 @pytest.mark.parametrize("source_estimator", [None, GaussianNB()])
 def test_stacked_sees_what_the_source_model_says(source_estimator: Any) -> None:
     first = source_estimator or OURS["logistic-regression"]
-    told = clone(first).fit(SOURCE.X[:, I], SOURCE.y).predict_proba(X[:, J])
+    told = clone(first).fit(SOURCE.X[:, LEFT], SOURCE.y).predict_proba(X[:, RIGHT])
     rows = np.hstack([3 * told, X])
     expected = clone(OURS["logistic-regression"]).fit(rows[KNOWN], Y[KNOWN])
     found = Stacked(source_estimator=source_estimator).fit(X, Y, source=SOURCE)
@@ -104,7 +104,7 @@ def test_stacked_sees_what_the_source_model_says(source_estimator: Any) -> None:
 
 def test_the_source_helps_through_shared_columns() -> None:
     few = np.full(len(X), -1)
-    few[[np.flatnonzero(TRUTH == c)[0] for c in range(3)]] = range(3)
+    few[[np.flatnonzero(c == TRUTH)[0] for c in range(3)]] = range(3)
     alone = np.mean(make("logistic-regression").fit(X, few).predict(X) == TRUTH)
     for model in (Pooled(), Pooled("random-forest", random_state=0), Stacked()):
         both = np.mean(model.fit(X, few, source=SOURCE).transduction_ == TRUTH)

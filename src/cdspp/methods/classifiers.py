@@ -336,7 +336,6 @@ class Stacked(OnShared):
         source, _ = self._shared(problem)
         chosen = self.source_estimator
         model = self.estimator if chosen is None else chosen
-        self._n_classes = problem.n_classes
         self._source_rule = self._fitted(model, source, problem.y_source)
         X, codes = self._inputs(problem.X_labelled), problem.y_labelled
         self._rule = self._fitted(self.estimator, X, codes)
@@ -345,5 +344,5 @@ class Stacked(OnShared):
     def _inputs(self, X: Float) -> Float:
         rule = self._source_rule
         probabilities = rule.probabilities(self._of_target(X))
-        told = expand_classes(probabilities, rule.present, self._n_classes)
+        told = expand_classes(probabilities, rule.present, len(self.classes_))
         return np.hstack([SHARPNESS * told, X])

@@ -44,10 +44,10 @@ class Description:
 
     `tests` has what the contract tests need where the defaults do not suit the method:
     the options `quick` (a fit of milliseconds), `one_fit` (as quick as possible),
-    `able` and `enough` (they learn clear classes), `seeded` (they use a seed), values `out_of_range` by option,
-    `refuses` (edge cases by the error's text), `problems` (spreads, shapes and
-    tolerances for `depends_on`), `shown` (a problem where a class of the source only is
-    predicted), `few_axes` and `iterations`.
+    `able` and `enough` (they learn clear classes), `seeded` (they use a seed), values
+    `out_of_range` by option, `refuses` (edge cases by the error's text), `problems`
+    (spreads, shapes and tolerances for `depends_on`), `shown` (a problem where a class
+    of the source only is predicted), `few_axes` and `iterations`.
     """
 
     identifier: str  #: Name in studies and commands: the heading of the entry.

@@ -124,8 +124,10 @@ def _as_method(
     name: str, method: ExternalMethod, cls: type, options: Mapping[str, Any]
 ) -> type[base.HeterogeneousClassifier]:
     """Return `cls` as a method, with `options` as its defaults."""
-    attrs: dict[str, Any] = {"identifier": name}
+    attrs: dict[str, Any] = {"identifier": name, "variant_of": cls}
     attrs |= {"__module__": cls.__module__, "__doc__": cls.__doc__}
+    parts = name, method, cls, dict(options)
+    attrs["__reduce__"] = lambda self: (_rebuild, parts, self.__getstate__())
     title = getattr(cls, "display_name", cls.__name__)
     attrs["display_name"] = method.display_name or title
     if issubclass(cls, base.HeterogeneousClassifier):
@@ -148,6 +150,12 @@ def _as_method(
     attrs["cost"] = classmethod(lambda _, size: (method.seconds, 50.0))
     parent = ExternalClassifier if hasattr(cls, "predict") else ExternalTransduction
     return type(cls.__name__, (parent,), attrs)
+
+
+def _rebuild(*parts: Any) -> base.HeterogeneousClassifier:
+    """Return a new object of a class of `_as_method`, for pickle."""
+    cls = _as_method(*parts)
+    return cls.__new__(cls)
 
 
 def _check_fit_signature(place: str, cls: type, target_only: bool) -> None:

@@ -154,11 +154,12 @@ class SharedColumns(JointMachine):
             raise bridge_error(self, "shared columns", example, "--shared")
         self.columns_source_, self.columns_ = bridge.source, bridge.target
         self._own = np.setdiff1d(np.arange(problem.X_labelled.shape[1]), bridge.target)
-        is_unit, self._length = self.unit_rows, 1.0
+        is_unit = self.unit_rows
         if is_unit is None:
             is_unit = issparse(problem.X_labelled)
-        rows = self._prepare_source(problem.X_source)
-        self._length = None if is_unit else mean_length(rows)
+        self._length: float | None = None if is_unit else 1.0
+        if not is_unit:
+            self._length = mean_length(self._prepare_source(problem.X_source))
 
     def _prepare_source(self, X: Any) -> Any:
         shared = X[:, self.columns_source_]

@@ -8,8 +8,10 @@ from typing import Any
 
 import numpy as np
 from scipy.sparse import csr_array, issparse
+from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
+from cdspp.core.discovery import load_class
 from cdspp.core.errors import DataError, out_of_memory, short_message
 from cdspp.core.files import Packer, read_parts, unpack, write_parts
 from cdspp.core.names import NO_SCALE, PathLike
@@ -18,11 +20,14 @@ from cdspp.core.scaling import Scaling
 from cdspp.core.version import VERSION
 from cdspp.methods import is_builtin, method_class
 from cdspp.methods.base import HeterogeneousClassifier
+from cdspp.methods.classifiers import CLASSIFIERS
 from cdspp.methods.external import class_path
+from cdspp.methods.shared.rules import Forest, LinearRule
+from cdspp.methods.vote import Vote
 
 FORMAT, SCHEMA = "cdspp model", 1
 KIND = "a model that `cdspp fit --model` wrote"
-_ESTIMATOR, _SPARSE = "method", "csr"
+_ESTIMATOR, _SPARSE, _CLASSIFIER = "method", "csr", "classifier"
 
 
 class MissingClassError(DataError):
@@ -37,18 +42,57 @@ def check_savable(model: HeterogeneousClassifier) -> None:
             f"{name} is transductive: it labels only the rows of its fit, so a saved "
             "model could predict nothing. Choose another method."
         )
+    if isinstance(model, Vote):
+        for member_name, member in model.members:
+            if fault := _savable_fault(member):
+                raise DataError(f"{name}: the member {member_name}: {fault}")
+        return
     if wrapped := getattr(type(model), "wrapped_class", None):
         raise DataError(
             f"{name} has an object of {class_path(wrapped)}, which is not an array. "
             "Save it with joblib, or derive the class from "
             "cdspp.methods.base.HeterogeneousClassifier."
         )
+    options = model.get_params(deep=False)
     try:
-        Packer().pack(model.get_params(deep=False), name)
+        for option, value in options.items():
+            if isinstance(value, Mapping) and "class" in value:
+                raise DataError(f"{name}.{option} names the class {value['class']}.")
+        Packer(_split_object).pack(options, name)
     except DataError as error:
         raise DataError(
             f"{error} Give this option as number or text, or save the model by joblib."
         ) from error
+
+
+def _savable_fault(member: Any) -> str:
+    """Return why a member of a vote cannot be saved; empty if it can."""
+    try:
+        if not isinstance(member, HeterogeneousClassifier):
+            raise DataError(f"it is a {class_path(type(member))}, no method of cdspp.")
+        check_savable(member)
+    except DataError as error:
+        return str(error)
+    return ""
+
+
+def savable_vote(vote: Vote) -> tuple[Vote, dict[str, str]]:
+    """Return an unfitted vote of the members that can be saved, and what the others do.
+
+    The latter is the reason by name, so that a caller can tell who is left out.
+    DataError: none can be saved.
+    """
+    faults = {name: _savable_fault(member) for name, member in vote.members}
+    kept = [place for place, fault in enumerate(faults.values()) if not fault]
+    if not kept:
+        name, fault = next(iter(faults.items()))
+        raise DataError(f"no member of the vote can be saved; {name}: {fault}")
+    weights = vote.weights
+    if weights is not None:
+        weights = np.asarray(weights, dtype=np.float64)[kept]
+    members = [vote.members[place] for place in kept]
+    savable = clone(vote).set_params(members=members, weights=weights)
+    return savable, {name: fault for name, fault in faults.items() if fault}
 
 
 def save_model(
@@ -132,6 +176,7 @@ def read_model(
         builders: dict[str, Any] = {
             _ESTIMATOR: partial(_rebuild, path, class_),
             _SPARSE: _sparse_rows,
+            _CLASSIFIER: _classifier,
         }
         content = unpack(tree["content"], arrays, builders)
         model, extras = content["model"], content["extras"]
@@ -152,7 +197,15 @@ def _check_model(
     if not 0 < scaling.n_features <= n_bytes:  # each feature has numbers in the file
         raise ValueError(f"{scaling.n_features} features")
     model._validate_params()
-    if not is_builtin(type(model)):
+    check_savable(model)  # else a file could name what a later fit would import
+    for part in vars(model).values():
+        if isinstance(part, LinearRule | Forest) and part.present.max() >= len(
+            model.classes_
+        ):
+            raise ValueError("a class that is not in the fit")
+    if isinstance(model, Vote):
+        _check_vote(model, n_bytes)
+    elif not is_builtin(type(model)):
         return
     with np.errstate(all="ignore"), warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -162,26 +215,64 @@ def _check_model(
                 raise ValueError("no label for each row")
 
 
+def _check_vote(vote: Vote, n_bytes: int) -> None:
+    """Check the members of a vote, which see the target and classes as it does."""
+    known = len(vote.classes_)
+    names, weights = vote.members_.keys(), vote.weights_
+    if not names or names != vote.scalings_.keys() or names != weights.keys():
+        raise ValueError("members without a scaling or a weight")
+    if min(weights.values()) < 0 or abs(sum(weights.values()) - 1.0) > 1e-9:
+        raise ValueError("weights of members do not add up to one")
+    for name, member in vote.members_.items():
+        scaling = vote.scalings_[name]
+        if isinstance(member, Vote) or not isinstance(member, HeterogeneousClassifier):
+            raise TypeError(f"the member {name} is no method")
+        if scaling.n_features != vote.n_features_in_:
+            raise ValueError(f"the member {name} has {scaling.n_features} features")
+        if not np.isin(member.classes_, np.arange(known)).all():
+            raise ValueError(f"the member {name} has other classes")
+        _check_model(member, {"scaling": scaling}, n_bytes)
+
+
 def _split_object(value: Any) -> tuple[str, dict[str, Any]] | None:
     """Return key and parts of sparse rows, or options and fitted values of a model."""
     if issparse(value):
         names = ("data", "indices", "indptr")
         arrays = {name: getattr(value, name) for name in names}
         return _SPARSE, {**arrays, "shape": list(value.shape)}
+    for name, (path, _) in CLASSIFIERS.items():
+        if _is_of_class(value, path):
+            return _CLASSIFIER, {"name": name, "options": value.get_params(deep=False)}
     if not isinstance(value, HeterogeneousClassifier):
         return None
     options = value.get_params(deep=False)
     fitted = {k: v for k, v in vars(value).items() if k not in options}
-    parts = {"identifier": value.identifier, "options": options, "fitted": fitted}
-    if not is_builtin(type(value)):
-        parts["class"] = class_path(type(value))
+    # A variant differs from its class only in the defaults of its options.
+    cls = vars(type(value)).get("variant_of", type(value))
+    parts = {"identifier": cls.identifier, "options": options, "fitted": fitted}
+    if not (is_builtin(cls) or cls is Vote):
+        parts["class"] = class_path(cls)
     return _ESTIMATOR, parts
+
+
+def _is_of_class(value: Any, path: str) -> bool:
+    """Return whether a value is of a class of scikit-learn; this imports nothing."""
+    package, _, name = path.partition(":")
+    cls = type(value)
+    return cls.__name__ == name and cls.__module__.startswith(package)
+
+
+def _classifier(parts: Mapping[str, Any]) -> Any:
+    """Return an unfitted classifier of scikit-learn with the options of a file."""
+    return load_class(CLASSIFIERS[parts["name"]][0])(**parts["options"])
 
 
 def _class_of(
     path: PathLike, class_: type | None, parts: Mapping[str, Any]
 ) -> type[HeterogeneousClassifier]:
     """Return the class of a model, which the caller must pass if it is external."""
+    if "class" not in parts and parts["identifier"] == Vote.identifier:
+        return Vote
     if "class" not in parts:
         return method_class(parts["identifier"])
     class_name = "none" if class_ is None else class_path(class_)

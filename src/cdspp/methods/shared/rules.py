@@ -22,6 +22,11 @@ def _require(condition: Any, fault: str) -> None:
         raise ValueError(fault)
 
 
+def _require_numbers(*arrays: Any) -> None:
+    is_valid = all(a.dtype.kind == "f" and np.isfinite(a).all() for a in arrays)
+    _require(is_valid, "values are not finite numbers")
+
+
 def _require_classes(present: Any, n_columns: int) -> None:
     _require(present.dtype.kind == "i" and present.ndim == 1, "classes are no codes")
     _require(len(present) == n_columns, f"{len(present)} classes, {n_columns} columns")
@@ -41,8 +46,7 @@ class LinearRule:
         """Refuse arrays that do not fit each other, as in a damaged model file."""
         shapes = self.weights.ndim == 2 and self.intercepts.shape
         _require(shapes == self.weights.shape[1:], "weights do not fit intercepts")
-        numbers = np.isfinite(self.weights).all() and np.isfinite(self.intercepts).all()
-        _require(numbers, "weights are not finite")
+        _require_numbers(self.weights, self.intercepts)
         _require_classes(self.present, len(self.intercepts))
 
     def probabilities(self, X: Float) -> Float:
@@ -77,8 +81,7 @@ class Forest:
         _require(self.children.shape == (n, 2), "a node has not two children")
         arrays = self.features, self.thresholds, self.outcomes
         _require(all(a.shape == (n,) for a in arrays), "arrays of different lengths")
-        values = self.thresholds, self.shares
-        _require(all(np.isfinite(a).all() for a in values), "values are not finite")
+        _require_numbers(self.thresholds, self.shares)
         _require(self.shares.ndim == 2, "shares are no matrix")
         _require_classes(self.present, self.shares.shape[1])
         is_inside = (self.outcomes >= 0) & (self.outcomes < len(self.shares))

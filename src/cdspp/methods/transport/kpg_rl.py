@@ -303,10 +303,10 @@ class KPGRLKP(KPGRL):
 
     Notes
     -----
-    Without a source, all columns are shared. The released code solves a linear program by default; here the
-    plan has the entropic term of `KPGRL`. As for `KPGRL`, no printed results can be
-    compared, tied votes depend on the names of the classes, and a class in only one
-    domain, or with another share, is moved across classes.
+    Without a source, all columns are shared. The released code solves a linear program
+    by default; here the plan has the entropic term of `KPGRL`. As for `KPGRL`, no
+    printed results can be compared, tied votes depend on the names of the classes, and
+    a class in only one domain, or with another share, is moved across classes.
 
     Examples
     --------
