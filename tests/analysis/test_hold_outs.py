@@ -101,14 +101,15 @@ def test_of_very_many_rows_a_part_is_fitted_and_all_labelled_ones_are_tested(
 
 
 def test_rows_of_a_class_are_held_out_in_turn() -> None:
-    problem = Problem.of(
-        np.eye(17), [0] * 5 + [1] * 12, SourceDomain(np.eye(4), [0, 0, 1, 1]), "none"
-    )
+    y = [0] * 5 + [1] * 12 + [2]
+    problem = Problem.of(np.eye(18), y, SourceDomain(np.eye(4), [0, 0, 1, 2]), "none")
     folds = make_folds(problem, 10, 0.2, 2000, 0)
-    times = np.bincount(np.concatenate([test for _, test in folds]), minlength=17)
-    assert set(times) == {2}
+    times = np.bincount(np.concatenate([test for _, test in folds]), minlength=18)
+    assert set(times[:-1]) == {2}
+    assert times[-1] == 0  # the only label of its class
     for train, test in folds:
         assert not set(test) & set(np.concatenate(train))
+        assert 17 in np.concatenate(train)
 
 
 def test_paired_rows_are_scaled_as_the_rows_of_their_domain() -> None:

@@ -231,7 +231,7 @@ def accuracy(correct: Floats, codes: Int, shares: Floats) -> Estimate:
     by_row = _row_weights(tested, codes, shares)
     if not by_row.any():
         return Estimate(math.nan, math.nan, math.nan)
-    value = float(by_row @ np.nan_to_num(correct))
+    value = min(float(by_row @ np.nan_to_num(correct)), 1.0)
     n = 1 / float((by_row**2).sum())
     a, b = value * n + 0.5, (1 - value) * n + 0.5
     tail = (1 - LEVEL) / 2
