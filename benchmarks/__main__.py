@@ -3,19 +3,13 @@
 from __future__ import annotations
 
 import argparse
-import json
 import logging
 import sys
 from collections.abc import Sequence
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 from benchmarks import measure, verdicts
-from benchmarks.decision_cost import bench_cost
-from benchmarks.decision_families import DRAWS, FAMILIES
-from benchmarks.decision_tables import cost_table, decisions_table
-from benchmarks.decisions import bench_decisions
 from benchmarks.geometry import bench_geometry, geometry_table
 from benchmarks.methods import bench_methods, methods_table
 from benchmarks.results import write_numbers
@@ -83,23 +77,6 @@ def _geometry(arguments: argparse.Namespace) -> str:
     return geometry_table(gains)
 
 
-def _decisions(arguments: argparse.Namespace) -> str:
-    if arguments.cost:
-        costs = bench_cost(progress=progress)
-        return _save_numbers(arguments, costs, cost_table(costs))
-    path = arguments.json
-    earlier_records = Path(path).read_text() if path and Path(path).exists() else "[]"
-    records = bench_decisions(
-        arguments.families,
-        draws=arguments.draws,
-        workers=arguments.workers,
-        earlier_records=json.loads(earlier_records),
-        keep=partial(write_json, path) if path else (lambda records: None),
-        progress=progress,
-    )
-    return decisions_table(records)
-
-
 def _tables(arguments: argparse.Namespace) -> str:
     return tables_table(bench_tables())
 
@@ -114,7 +91,7 @@ def _parser() -> argparse.ArgumentParser:
         prog="python -m benchmarks", description="Measure speed, memory, and verdicts."
     )
     commands = parser.add_subparsers(metavar="MEASUREMENT", required=True)
-    for add in (_add_methods, _add_verdicts, _add_decisions):
+    for add in (_add_methods, _add_verdicts):
         command = add(commands)
         command.add_argument(
             "--json", metavar="FILE", help="also write all numbers as JSON"
@@ -174,25 +151,6 @@ def _add_verdicts(commands: Any) -> argparse.ArgumentParser:
     )
     _add_number(command, "--workers", 2, "number of parallel processes")
     return command
-
-
-def _add_decisions(commands: Any) -> argparse.ArgumentParser:
-    text = "regret of following `compare`, and its cost"
-    decisions = add_command(commands, "decisions", _decisions, text, _help("decisions"))
-    decisions.add_argument(
-        "--families",
-        nargs="+",
-        choices=FAMILIES,
-        metavar="NAME",
-        default=[],
-        help=f"all by default, of {'; '.join(FAMILIES)}",
-    )
-    _add_number(decisions, "--draws", DRAWS, "draws of each family")
-    decisions.add_argument(
-        "--cost", action="store_true", help="only measure time and memory of an answer"
-    )
-    _add_number(decisions, "--workers", 2, "number of parallel processes")
-    return decisions
 
 
 def _add_geometry(commands: Any) -> None:
