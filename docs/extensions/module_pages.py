@@ -27,7 +27,8 @@ METHODS = (
 ANALYSIS = (
     "cdspp.analysis.compare",
     "cdspp.analysis.comparison",
-    "cdspp.analysis.best_bet",
+    "cdspp.analysis.vote",
+    "cdspp.analysis.pool",
     "cdspp.analysis.verdicts",
 )
 OTHERS = (

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy.stats import beta
 
 from cdspp.analysis import vote
 from cdspp.analysis.vote import (
@@ -15,6 +16,7 @@ from cdspp.analysis.vote import (
     class_shares,
     correctness,
     held_out_votes,
+    mean_accuracy,
     of_the_rest,
     row_means,
     sharers,
@@ -105,15 +107,16 @@ def test_an_accuracy_has_the_class_shares_expected_and_an_interval_inside_bounds
 ):
     correct = np.array([1.0, 1, 1, 1, 0.5, 0.5, np.nan, 0])
     codes = np.array([0, 0, 0, 0, 1, 1, 1, 2])
-    found = accuracy(correct, codes, np.array([0.8, 0.2, 0.0]))
-    assert found.value == pytest.approx(0.8 + 0.2 * 0.5)
-    assert 0 < found.low < found.value < found.high < 1
-    assert accuracy(np.ones(8), codes, np.ones(3)).high == 1.0
+    shares = np.array([0.8, 0.2, 0.0])
+    assert mean_accuracy(correct, codes, shares) == pytest.approx(0.8 + 0.2 * 0.5)
+    n = 1 / (0.8**2 / 4 + 0.2**2 / 2)
+    found = accuracy(correct, codes, shares)
+    assert found == pytest.approx(beta(0.9 * n + 0.5, 0.1 * n + 0.5).ppf([0.5, 0.1, 0.9]))
     few, many = (accuracy(np.ones(n), np.zeros(n, int), np.ones(1)) for n in (3, 30))
-    assert few.low < many.low < 1
+    assert few.low < many.low < many.value < many.high < 1
     # A class that was never tested is left out; nothing tested is no number.
     untested = np.where(codes == 2, np.nan, correct)
-    assert accuracy(untested, codes, np.ones(3)).value == pytest.approx(0.75)
+    assert mean_accuracy(untested, codes, np.ones(3)) == pytest.approx(0.75)
     assert np.isnan(accuracy(np.full(8, np.nan), codes, np.ones(3)).value)
 
 

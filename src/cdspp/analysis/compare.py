@@ -309,14 +309,14 @@ def _candidates(runs: HoldOuts, ballot: Ballot, compared: Ballot) -> pd.DataFram
     rows = []
     for method, correct in compared.correct.items():
         means = vote.row_means(correct)
-        found = vote.accuracy(means, compared.codes, ballot.class_shares)
+        parts = means, compared.codes, ballot.class_shares
         rows.append(
             {
                 "method": method,
                 "display_name": method_class(method).display_name,
                 "information": pool.information(method, runs.problem.bridge),
                 "weight": ballot.weights.get(method, 0.0),
-                "accuracy": found.value,
+                "accuracy": vote.mean_accuracy(*parts),
                 "gain": compared.gains[method],
                 "degenerate": runs.degenerate(method),
             }

@@ -136,7 +136,7 @@ class Comparison:
         value, interval = _of_100(self.balanced_accuracy)
         text = f"If every class counts equally, {value} ({interval})."
         fewer = "a label" if self.fewest < 5 else "a fifth of the labels"
-        bias = f"Both come from fits with {fewer} per class less, so are rather low"
+        bias = f"Both come from fits with {fewer} less per class, which are worse"
         if self.untested:
             bias += f", and omit classes with a single label ({listed(self.untested)})"
         yield f"{text} {bias}."

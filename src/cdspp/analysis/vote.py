@@ -216,27 +216,30 @@ def _row_weights(tested: NDArray[np.bool_], codes: Int, shares: Floats) -> Float
     return np.asarray(raw / (raw.sum() or 1.0))
 
 
+def mean_accuracy(correct: Floats, codes: Int, shares: Floats) -> float:
+    """Return the mean correctness of tested rows at given class shares."""
+    tested = np.isfinite(correct)
+    by_row = _row_weights(tested, codes, shares)
+    return float(by_row @ np.nan_to_num(correct)) if by_row.any() else math.nan
+
+
 def accuracy(correct: Floats, codes: Int, shares: Floats) -> Estimate:
     """Return the accuracy at given class shares, with its interval.
 
-    The interval is Jeffreys' for the effective number of rows, so it stays within 0 and
-    1. Classes without a tested row are left out.
+    They are the median and quantiles of the beta distribution by Jeffreys' prior for
+    the effective number of rows, so that ten rows of ten are no certainty. Classes
+    without a tested row are left out.
 
     Parameters
     ----------
     correct : ndarray of shape (n,)
         Mean correctness of each row over its hold-outs; NaN if it was never tested.
     """
-    tested = np.isfinite(correct)
-    by_row = _row_weights(tested, codes, shares)
-    if not by_row.any():
-        return Estimate(math.nan, math.nan, math.nan)
-    value = min(float(by_row @ np.nan_to_num(correct)), 1.0)
-    n = 1 / float((by_row**2).sum())
-    a, b = value * n + 0.5, (1 - value) * n + 0.5
-    tail = (1 - LEVEL) / 2
-    low, high = (float(betaincinv(a, b, p)) for p in (tail, 1 - tail))
-    return Estimate(value, min(low, value), max(high, value))
+    by_row = _row_weights(np.isfinite(correct), codes, shares)
+    n = 1 / float((by_row**2).sum()) if by_row.any() else math.nan
+    value = np.clip(mean_accuracy(correct, codes, shares), 0.0, 1.0)
+    quantiles = np.array([0.5, (1 - LEVEL) / 2, (1 + LEVEL) / 2])
+    return Estimate(*betaincinv(value * n + 0.5, (1 - value) * n + 0.5, quantiles).tolist())
 
 
 def of_the_rest(estimate: Estimate, n_rows: int, known: NDArray[np.bool_]) -> Estimate:
