@@ -13,6 +13,7 @@ from cdspp.analysis.vote import (
     HURTS,
     INCONCLUSIVE,
     accuracy,
+    bounds_of,
     class_shares,
     correctness,
     held_out_votes,
@@ -163,8 +164,14 @@ def test_labels_of_all_differing_rows_make_the_gain_exact() -> None:
     assert some.high <= 0.1
 
 
-def test_known_labels_leave_the_accuracy_of_the_other_rows() -> None:
-    whole = vote.Estimate(0.8, 0.7, 0.95)
+def test_known_labels_bound_the_accuracy_and_leave_that_of_the_other_rows() -> None:
     known = np.array([True] * 10 + [False] * 10)
-    assert of_the_rest(whole, 100, known) == pytest.approx((0.875, 0.75, 1.0))
-    assert of_the_rest(whole, 100, known[:0]) == whole
+    bounds = bounds_of(known, 100)
+    assert bounds == (0.1, 0.9)
+    correct, codes, shares = np.ones(12), np.zeros(12, int), np.ones(1)
+    free, bound = (accuracy(correct, codes, shares, each) for each in ((0, 1), bounds))
+    assert bound.low < free.low < 0.9
+    assert bound.value < bound.high <= 0.9 < free.value
+    whole = vote.Estimate(0.8, 0.7, 0.9)
+    assert of_the_rest(whole, known, 100) == pytest.approx((0.875, 0.75, 1.0))
+    assert of_the_rest(whole, known[:0], 100) == pytest.approx(whole)

@@ -9,7 +9,6 @@ import numpy as np
 from cdspp.analysis import vote
 from cdspp.analysis.pool import TARGET_ONLY
 from cdspp.analysis.summary import Floats
-from cdspp.analysis.vote import Estimate
 from cdspp.core.linalg import Int
 
 
@@ -90,10 +89,10 @@ class Ballot:
         """The class shares expected among unlabelled rows."""
         return vote.class_shares(self.labels, self.codes, self.n_classes)
 
-    def accuracy(self, shares: Floats) -> Estimate:
-        """Return the accuracy of the vote by rows, at given class shares."""
-        correct = vote.row_means(vote.correctness(self.held_out, self.codes))
-        return vote.accuracy(correct, self.codes, shares)
+    @cached_property
+    def right(self) -> Floats:
+        """The mean correctness of the vote on each labelled row; NaN if not tested."""
+        return vote.row_means(vote.correctness(self.held_out, self.codes))
 
     def admit(self, default: Sequence[str], named: Iterable[str]) -> "Ballot":
         """Return the ballot of the default candidates and of named ones that may join.
@@ -103,8 +102,12 @@ class Ballot:
         """
         chosen = self.of(default)
         shares = chosen.class_shares
-        for name in named if len(self.held_out) else ():
+        for name in named if len(chosen.held_out) else ():
             longer = self.of([*chosen.predicted, name])
-            if longer.accuracy(shares).value >= chosen.accuracy(shares).value:
+            with_it, without = (
+                vote.mean_accuracy(each.right, self.codes, shares)
+                for each in (longer, chosen)
+            )
+            if with_it >= without:
                 chosen = longer
         return chosen

@@ -248,11 +248,12 @@ def _answer(
     codes, shares = ballot.label(transduction)
     changed = ballot.labels[~known] != codes
     rows = final.unlabelled - given.n_source
-    estimate = ballot.accuracy(ballot.class_shares)
+    parts, bounds = (ballot.right, ballot.codes), vote.bounds_of(right, len(truth))
+    estimate = vote.accuracy(*parts, ballot.class_shares, bounds)
     sizes = problem.class_sizes
     return Comparison(
-        accuracy=vote.of_the_rest(estimate, len(truth), right),
-        balanced_accuracy=ballot.accuracy(np.ones(len(problem.classes))),
+        accuracy=vote.of_the_rest(estimate, right, len(truth)),
+        balanced_accuracy=vote.accuracy(*parts, np.ones(len(problem.classes))),
         source_gain=_source_gain(ballot, truth),
         rows_to_label=rows_to_label(problem, rows, shares, given.made_of, runs.seed),
         n_labelled=0 if given.n_source else len(problem.labelled),

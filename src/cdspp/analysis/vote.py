@@ -19,7 +19,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import betaincinv, ndtri
+from scipy.special import betainc, betaincinv, ndtri
 
 from cdspp.analysis.summary import Floats
 from cdspp.core.linalg import Int
@@ -223,7 +223,12 @@ def mean_accuracy(correct: Floats, codes: Int, shares: Floats) -> float:
     return float(by_row @ np.nan_to_num(correct)) if by_row.any() else math.nan
 
 
-def accuracy(correct: Floats, codes: Int, shares: Floats) -> Estimate:
+def accuracy(
+    correct: Floats,
+    codes: Int,
+    shares: Floats,
+    bounds: tuple[float, float] = (0.0, 1.0),
+) -> Estimate:
     """Return the accuracy at given class shares, with its interval.
 
     They are the median and quantiles of the beta distribution by Jeffreys' prior for
@@ -234,22 +239,35 @@ def accuracy(correct: Floats, codes: Int, shares: Floats) -> Estimate:
     ----------
     correct : ndarray of shape (n,)
         Mean correctness of each row over its hold-outs; NaN if it was never tested.
+    codes, shares : ndarray of shape (n,), (n_classes,)
+        Classes of the rows, and the class shares.
+    bounds : tuple of float, default=(0, 1)
+        What the accuracy is known to lie between.
     """
     by_row = _row_weights(np.isfinite(correct), codes, shares)
     n = 1 / float((by_row**2).sum()) if by_row.any() else math.nan
     value = np.clip(mean_accuracy(correct, codes, shares), 0.0, 1.0)
     quantiles = np.array([0.5, (1 - LEVEL) / 2, (1 + LEVEL) / 2])
-    return Estimate(*betaincinv(value * n + 0.5, (1 - value) * n + 0.5, quantiles).tolist())
+    a, b = value * n + 0.5, (1 - value) * n + 0.5
+    least, most = betainc(a, b, np.array(bounds))
+    found = betaincinv(a, b, least + quantiles * (most - least))
+    return Estimate(*np.clip(found, *bounds).tolist())
 
 
-def of_the_rest(estimate: Estimate, n_rows: int, known: NDArray[np.bool_]) -> Estimate:
+def bounds_of(known: NDArray[np.bool_], n_rows: int) -> tuple[float, float]:
+    """Return bounds of an accuracy on rows of which some are `known` to be right."""
+    n = max(n_rows, 1)
+    return float(known.sum() / n), float(1 - (~known).sum() / n)
+
+
+def of_the_rest(estimate: Estimate, known: NDArray[np.bool_], n_rows: int) -> Estimate:
     """Return the accuracy on the rows whose label is still unknown.
 
-    `estimate` is for all of `n_rows`; `known` says for those with a known label
-    whether the vote was right.
+    `estimate` is for all of `n_rows`; `known` says for those with a known label whether
+    the vote was right.
     """
     rest = n_rows - len(known)
-    if not rest or not len(known):
+    if not rest:
         return estimate
     right = (np.array(estimate) * n_rows - known.sum()) / rest
     return Estimate(*np.clip(right, 0.0, 1.0).tolist())
