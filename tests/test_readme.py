@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import runpy
 import shlex
+import sys
 from itertools import zip_longest
 from pathlib import Path
 
@@ -27,19 +28,19 @@ def test_the_python_lines_print_what_is_below_them(
     assert capsys.readouterr().out == blocks("text")[0]
 
 
-def test_the_comparison_prints_what_is_below_it(
+def test_the_comparisons_print_what_is_below_them(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    script, command = re.findall(
-        r"^    python (\S+)\n    cdspp (compare .*)$", TEXT, re.M
-    )[0]
+    examples = re.findall(r"^    python (.*)\n    cdspp (compare .*)$", TEXT, re.M)
     monkeypatch.chdir(tmp_path)
-    runpy.run_path(str(ROOT / script))
-    main(shlex.split(command))
-    printed = capsys.readouterr().out.splitlines()
-    shown = blocks("text")[1].splitlines()
-    pairs = zip_longest(shown, printed[: len(shown)])
-    assert not [pair for pair in pairs if pair[0] != pair[1]]
+    for (script, command), block in zip(examples, blocks("text")[1:3], strict=True):
+        monkeypatch.setattr(sys, "argv", script.split())
+        runpy.run_path(str(ROOT / script.split()[0]))
+        main(shlex.split(command))
+        printed = capsys.readouterr().out.splitlines()
+        shown = block.splitlines()
+        pairs = zip_longest(shown, printed[: len(shown)])
+        assert not [pair for pair in pairs if pair[0] != pair[1]]
 
 
 def test_every_make_target_and_file_that_it_names_exists() -> None:

@@ -21,7 +21,7 @@ import numpy as np
 import pandas as pd
 from sklearn.datasets import load_breast_cancer
 
-N_LABELLED, N_LATER = 8, 20  # biopsies of each kind that have a label, first and later
+N_LABELLED = 8  # biopsies of each kind that have a label
 BOTH = "--source lab.csv --target clinic.csv"
 HOW = (
     "--id case --source-label diagnosis --target-label dx --categories one-hot "
@@ -57,14 +57,10 @@ def write_tables(folder: Path) -> pd.Series:
     clinic = clinic.assign(seen=days, smoker=smokes, comment=boxes)
     clinic["radius"] *= 1000  # another unit
     clinic.tail(100).to_csv(folder / "new.csv")
-    known = first_labels(diagnosis[clinic.index[:-100]], N_LABELLED)
+    known = clinic.head(-100).index
+    known = diagnosis[known].groupby(diagnosis[known]).head(N_LABELLED)
     clinic.head(-100).assign(dx=known).to_csv(folder / "clinic.csv")
     return diagnosis[clinic.index]
-
-
-def first_labels(diagnosis: pd.Series, number: int) -> pd.Series:
-    """Return that many labels of each kind."""
-    return diagnosis.groupby(diagnosis).head(number)
 
 
 def shell(folder: Path, line: str, step: str = "", *, fails: bool = False) -> None:
@@ -91,27 +87,22 @@ def predict(folder: Path, diagnosis: pd.Series, more: str = "") -> None:
 def main(folder: Path) -> None:
     """Run the example in a folder; files of an earlier run are removed."""
     folder.mkdir(parents=True, exist_ok=True)
-    for name in ("predictions.csv", "model.npz", "more.csv", "rows.csv"):
+    for name in ("predictions.csv", "model.npz", "more.csv", "rows.csv", "rows-2.csv"):
         (folder / name).unlink(missing_ok=True)
     diagnosis = write_tables(folder)
     compare, fit = f"cdspp compare {BOTH} {HOW}", f"cdspp fit {BOTH} {HOW}"
     shell(folder, f"cdspp compare {BOTH}", "Look at the files", fails=True)
-    shell(folder, compare, "Ask for the best bet")
+    shell(folder, compare, "Compare")
     shell(folder, f"{fit} {KEPT}", "Fit, and label new rows")
     predict(folder, diagnosis)
     shell(folder, f"{compare} --rows-to-label rows.csv", "Rows to label")
     rows = pd.read_csv(folder / "rows.csv", dtype=str)
     print(rows.drop(columns="made_of").head(4).to_csv(index=False))
-    rows["label"] = diagnosis[rows["id"].astype(int)].tolist()  # by hand, from the top
+    rows["label"] = diagnosis[rows["id"].astype(int)].tolist()  # by hand
     rows.to_csv(folder / "rows.csv", index=False)
     shell(folder, f"{compare} --labelled rows.csv", "Labels for these rows")
     shell(folder, f"{fit} --labelled rows.csv {KEPT} --force", "Fit again")
     predict(folder, diagnosis, " --force")
-    clinic = pd.read_csv(folder / "clinic.csv", index_col="case")
-    clinic["dx"] = first_labels(diagnosis[clinic.index], N_LATER)
-    clinic.to_csv(folder / "clinic.csv")
-    known = "--method cdspp-bridge --labelled rows.csv"
-    shell(folder, f"{fit} {known} {KEPT} --force", "More labels")
 
 
 if __name__ == "__main__":

@@ -53,7 +53,9 @@ def wine(per_class: int, fewest: int | None = None) -> tuple[Any, Any, Any, Any]
         known = np.flatnonzero(truth == code)[:number]
         y[known] = code
     shared = [(0, 0), (6, 6), (9, 9)]
-    source = SourceDomain(data.data[first, :10], data.target[first], shared_columns=shared)
+    source = SourceDomain(
+        data.data[first, :10], data.target[first], shared_columns=shared
+    )
     return data.data[last], y, truth, source
 
 
@@ -112,7 +114,9 @@ def test_the_estimator_is_the_vote_that_was_described(
     assert model.transduction_[rows["row"]].tolist() == rows["vote"].tolist()
     labelled = np.asarray(y) != -1
     assert (model.transduction_[labelled] == np.asarray(y)[labelled]).all()
-    margins = np.sort(model.votes_, axis=1)[:, -1] - np.sort(model.votes_, axis=1)[:, -2]
+    margins = (
+        np.sort(model.votes_, axis=1)[:, -1] - np.sort(model.votes_, axis=1)[:, -2]
+    )
     np.testing.assert_allclose(margins[rows["row"]], rows["margin"], atol=1e-9)
     assert rows["margin"].is_monotonic_increasing
     one_by_one = [model.predict(row[None])[0] for row in np.asarray(X)[:9]]
@@ -182,7 +186,9 @@ def test_pairs_label_a_target_without_labels() -> None:
     other = data.data @ rng.normal(size=(4, 6)) + 0.05 * rng.normal(size=(150, 6))
     first, pairs, last = order[:60], order[60:90], order[90:]
     source = SourceDomain(
-        data.data[first], data.target[first], paired_rows=(data.data[pairs], other[pairs])
+        data.data[first],
+        data.target[first],
+        paired_rows=(data.data[pairs], other[pairs]),
     )
     found = compare(other[last], np.full(60, -1), source=source)
     assert np.mean(found.estimator.transduction_ == data.target[last]) > 0.85

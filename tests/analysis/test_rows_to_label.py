@@ -11,7 +11,6 @@ from cdspp import compare
 from cdspp.analysis.comparison import Comparison
 from cdspp.core.errors import DataError
 
-
 pytestmark = pytest.mark.usefixtures("few_candidates")
 
 
@@ -88,7 +87,11 @@ def test_all_labels_make_the_gain_of_the_source_exact(
 
 @pytest.mark.parametrize(
     ("part", "message"),
-    [("X", "different target"), ("y", "different target"), ("source", "different source")],
+    [
+        ("X", "different target"),
+        ("y", "different target"),
+        ("source", "different source"),
+    ],
 )
 def test_rows_of_other_tables_are_refused(
     problem: PlantedProblem, found: Comparison, part: str, message: str

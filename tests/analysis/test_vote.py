@@ -112,7 +112,9 @@ def test_an_accuracy_has_the_class_shares_expected_and_an_interval_inside_bounds
     assert mean_accuracy(correct, codes, shares) == pytest.approx(0.8 + 0.2 * 0.5)
     n = 1 / (0.8**2 / 4 + 0.2**2 / 2)
     found = accuracy(correct, codes, shares)
-    assert found == pytest.approx(beta(0.9 * n + 0.5, 0.1 * n + 0.5).ppf([0.5, 0.1, 0.9]))
+    assert found == pytest.approx(
+        beta(0.9 * n + 0.5, 0.1 * n + 0.5).ppf([0.5, 0.1, 0.9])
+    )
     few, many = (accuracy(np.ones(n), np.zeros(n, int), np.ones(1)) for n in (3, 30))
     assert few.low < many.low < many.value < many.high < 1
     # A class that was never tested is left out; nothing tested is no number.

@@ -23,7 +23,6 @@ from cdspp.__main__ import main
 from cdspp.cli.compare import FILE_OPTIONS, _next_steps
 from cdspp.core.errors import DataError
 
-
 pytestmark = pytest.mark.usefixtures("few_candidates")
 
 

@@ -17,7 +17,6 @@ from support.own_tables import NAMES, PROBLEM, write_problem
 from cdspp import SourceDomain, compare
 from cdspp.__main__ import main
 
-
 pytestmark = pytest.mark.usefixtures("few_candidates")
 
 

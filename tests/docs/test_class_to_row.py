@@ -54,8 +54,8 @@ def test_compare_makes_the_class_a_candidate_and_deploys_it_without_a_model_file
 ) -> None:
     assert main(command("cdspp compare")) == 0
     printed = capsys.readouterr().out
-    assert re.search(r"^Prototypes +labels only .*← bet$", printed, re.M)
-    [deploy] = re.findall(r"  cdspp (fit --method mine:Prototypes .*)", printed)
+    assert re.search(r"^Prototypes +source labels ", printed, re.M)
+    [deploy] = re.findall(r"  cdspp (fit .* --candidate mine:Prototypes .*)", printed)
     assert main(shlex.split(deploy)) == 0
     assert len(pd.read_csv("predictions.csv")) == 60
 

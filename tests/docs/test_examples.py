@@ -17,7 +17,7 @@ def run(name: str, folder: Path) -> None:
 
 
 @pytest.mark.slow
-def test_two_files_lead_to_labels_new_rows_and_a_settled_bet(
+def test_two_files_lead_to_labels_new_rows_and_labels_on_request(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """The page includes the parts between these headings, and lines that open so."""
@@ -25,14 +25,12 @@ def test_two_files_lead_to_labels_new_rows_and_a_settled_bet(
     printed = capsys.readouterr().out
     steps = dict(part.split("\n", 1) for part in ("\n" + printed).split("\n# ")[1:])
     assert "column 'comment' holds text" in steps["Look at the files"]
-    assert "\nBest bet: " in steps["Ask for the best bet"]
-    assert "\nEvidence: open" in steps["Ask for the best bet"]
+    assert "\nUse the vote of " in steps["Compare"]
     assert "\n253 predictions" in steps["Fit, and label new rows"]
-    assert "\n20 rows to label: rows.csv\n\norder,id," in steps["Rows to label"]
-    settled = steps["Labels for these rows"].partition("\nMethod   ")[0]
-    assert "\nEvidence: settled" in settled
+    assert "\n20 rows to label: rows.csv\n\nid,vote," in steps["Rows to label"]
+    later = steps["Labels for these rows"].partition("\nMethod   ")[0]
+    assert "\nOf 20 rows that you labelled, it had " in later
     assert "\nSince " in steps["Fit again"]
-    assert "\nSince " in steps["More labels"]
     shares = [int(number) for number in re.findall(r"# (\d+) of 100 new", printed)]
     assert len(shares) == 2
     assert min(shares) > 75

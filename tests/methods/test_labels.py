@@ -192,7 +192,7 @@ def test_numbers_are_matched_by_value_and_text_beside_numbers_is_named() -> None
     y = np.array([0.0, 0.0, 1.0, 1.0, np.nan])
     source = SourceDomain([[0.0], [1.0], [0.0], [1.0]], [0, 1, 0, 1])
     X = [[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0], [0.5, 0.5]]
-    assert compare(X, y, source=source, methods=["cdspp-sup"], repeats=5).best_bet
+    assert compare(X, y, source=source, methods=["cdspp-sup"], repeats=5).lines
 
 
 def test_one_labelled_class_is_refused_without_a_bridge() -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 import numpy as np
-from result_sentences.decisions import DECISIONS
 from result_sentences.numbers import PRINTED_RATES, Numbers
 from result_sentences.sentences import (
     ALONE,
@@ -373,6 +372,5 @@ RESULTS = [
     *WHEN_TEXTS,
     *WORKED_VERDICT,
     *ERROR_RATES,
-    *DECISIONS,
     *NEWER_METHODS,
 ]

@@ -49,7 +49,9 @@ class Ballot:
     @property
     def reference(self) -> str:
         """The candidate over which gains are measured."""
-        return TARGET_ONLY if TARGET_ONLY in self.predicted else next(iter(self.predicted))
+        return (
+            TARGET_ONLY if TARGET_ONLY in self.predicted else next(iter(self.predicted))
+        )
 
     @cached_property
     def sharing(self) -> dict[str, int]:

@@ -15,7 +15,6 @@ from cdspp.analysis import pool, vote
 from cdspp.analysis.ballot import Ballot
 from cdspp.analysis.comparison import Added, Comparison
 from cdspp.analysis.hold_outs import (
-    IGNORED_WARNINGS,
     HoldOuts,
     Problem,
     make_folds,
@@ -27,7 +26,7 @@ from cdspp.analysis.unlabelled_target import source_as_target
 from cdspp.analysis.verdicts import MIN_TRIALS
 from cdspp.analysis.vote import SourceGain
 from cdspp.core import names
-from cdspp.core.errors import DataError, UnitWarning
+from cdspp.core.errors import OF_ONE_FIT, DataError, UnitWarning
 from cdspp.core.linalg import Int
 from cdspp.core.wording import counted, in_points
 from cdspp.methods import make_seeded, method_class, register_method
@@ -165,9 +164,9 @@ class _Given:
 
     @classmethod
     def of(cls, tables: Problem, files: Sequence[pd.DataFrame]) -> Self:
-        """Return tables with labels on purpose, the first labels if there are no others.
+        """Return tables with labels on purpose.
 
-        These must be of two classes or more.
+        If there are no others, these are the first labels, of two classes or more.
         """
         made_of = digests(tables)
         added = _Labels(*read_labelled(files, tables, made_of))
@@ -181,7 +180,10 @@ class _Given:
         n_source = len(problem.X) - len(self.problem.X)
         places = self.added.places + n_source
         return replace(
-            self, problem=problem, added=_Labels(places, self.added.codes), n_source=n_source
+            self,
+            problem=problem,
+            added=_Labels(places, self.added.codes),
+            n_source=n_source,
         )
 
     @property
@@ -280,7 +282,7 @@ def _fit_vote(
     members = [(name, make_seeded(name, runs.seed_of(name))) for name in weights]
     model = Vote(members, weights=[*weights.values()], scale=runs.scale)
     with warnings.catch_warnings():
-        for category in (*IGNORED_WARNINGS, UnitWarning):  # `compare` reported them
+        for category in (*OF_ONE_FIT, UnitWarning):  # `compare` reported them
             warnings.simplefilter("ignore", category)
         if not n_source:
             return model.fit(X, y, source=source)

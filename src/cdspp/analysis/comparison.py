@@ -69,8 +69,8 @@ class Comparison:
     rows_to_label : DataFrame
         Unlabelled rows, those with the least certain vote first.
     n_labelled, n_unlabelled, fewest, repeats : int
-        Labelled rows, without those labelled on purpose; rows still unlabelled; labelled
-        rows of the smallest class; hold-outs, none if no class has two labels.
+        Labelled rows, without those labelled on purpose; rows that have no label yet;
+        labelled rows of the smallest class; hold-outs, none if no class has two labels.
     untested : tuple of str
         Classes with a single label, which is never held out.
     added : Added
@@ -148,7 +148,10 @@ class Comparison:
         differ = f"Without it, {in_points(found.differing)} of 100 labels differ"
         if not found.unknown:
             exact = "which you labelled: the answer is exact" if found.differing else ""
-            numbers, differ = f"{gain} points", f"{differ}{exact and ', all of '}{exact}"
+            numbers, differ = (
+                f"{gain} points",
+                f"{differ}{exact and ', all of '}{exact}",
+            )
         else:
             numbers = f"{gain} points ({100 * LEVEL:.0f} % interval {low} to {high})"
             differ += ", so the gain is no larger"

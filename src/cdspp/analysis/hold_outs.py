@@ -27,14 +27,6 @@ from cdspp.methods.cost import Size
 from cdspp.methods.labels import check_classes, compare_classes, read_labels
 from cdspp.methods.problem import number_errors
 
-# Costs are reported before all fits, degenerate fits after them.
-IGNORED_WARNINGS = (
-    errors.BridgeWarning,
-    errors.CollapseWarning,
-    errors.CostWarning,
-    errors.LabelWarning,
-)
-
 # One repeat: labelled rows to fit, by class and in random order, and rows to test.
 Fold: TypeAlias = tuple[list[Int], Int]
 
@@ -135,8 +127,8 @@ def _class_codes(
     y: ArrayLike, source: SourceDomain | None, n_rows: int
 ) -> tuple[Int, Int, NDArray[Any]]:
     labels, labelled = read_labels(y)
-    source_labels, mask = (labels[:0], labelled) if source is None else read_labels(
-        source.y
+    source_labels, mask = (
+        (labels[:0], labelled) if source is None else read_labels(source.y)
     )
     if (source is not None and not mask.all()) or len(labelled) != n_rows:
         expected = "a label for each source row and an entry of y for each of"
@@ -303,13 +295,12 @@ class HoldOuts:
         others = np.sort(rng.permutation(problem.unlabelled)[: self.max_rows])
         rows = np.concatenate([train, others])
         scaling = fit_scaling(self.scale, problem.X[rows])
-        if problem.source is None:
-            domain = None
-        else:
-            domain, scaling = self._scaled_source(problem, method, number, scaling)
+        domain = problem.source
+        if domain is not None:
+            domain, scaling = self._scaled_source(domain, method, number, scaling)
         model = make_seeded(method, self.seed_of(method, number))
         with warnings.catch_warnings():
-            for category in IGNORED_WARNINGS:
+            for category in errors.OF_ONE_FIT:
                 warnings.simplefilter("ignore", category)
             try:
                 X = scaling.apply(problem.X[rows])
@@ -319,14 +310,15 @@ class HoldOuts:
                 return None, scaling
 
     def _scaled_source(
-        self, problem: Problem, method: str, number: int, scaling: Scaling
+        self, source: SourceDomain, method: str, number: int, scaling: Scaling
     ) -> tuple[SourceDomain, Scaling]:
         """Return the source of a fit, and the scaling of target rows that suits it."""
-        domain = self._source(problem.source, number)
+        domain = self._source(source, number)
         domain = domain.with_bridges(method_class(method).bridges)
-        if domain.shared_columns is not None and problem.scaling is not None:
+        of_source = self.problem.scaling
+        if domain.shared_columns is not None and of_source is not None:
             source_columns, columns = np.transpose(domain.shared_columns)
-            scaling = scaling.with_columns_of(problem.scaling, columns, source_columns)
+            scaling = scaling.with_columns_of(of_source, columns, source_columns)
         if domain.paired_rows is not None:
             left, right = domain.paired_rows
             domain = replace(domain, paired_rows=(left, scaling.apply(right)))

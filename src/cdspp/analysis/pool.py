@@ -7,7 +7,13 @@ from cdspp.methods.bridge import PAIRS, SHARED
 
 TARGET_ONLY = "target-only"  # the reference of every candidate
 LDA = "shrunken-lda"  # fails unless labelled rows outnumber classes
-WITHOUT_SOURCE = ("logistic-regression", LDA, "random-forest", "extra-trees", TARGET_ONLY)
+WITHOUT_SOURCE = (
+    "logistic-regression",
+    LDA,
+    "random-forest",
+    "extra-trees",
+    TARGET_ONLY,
+)
 WITH_LABELS = ("cdspp",)
 BY_BRIDGE = {
     SHARED: (

@@ -14,7 +14,7 @@ take arrays; nothing here fits a model.
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -66,7 +66,7 @@ class SourceGain(NamedTuple):
     @property
     def verdict(self) -> str:
         """Helps, hurts, no effect (within `NO_EFFECT` either way), or inconclusive."""
-        if -NO_EFFECT <= self.low and self.high <= NO_EFFECT:
+        if self.low >= -NO_EFFECT and self.high <= NO_EFFECT:
             return EQUAL
         if self.low > 0:
             return HELPS
@@ -83,7 +83,8 @@ def row_means(correct: Floats) -> Floats:
     tested = np.isfinite(correct)
     total, times = np.where(tested, correct, 0.0).sum(axis=0), tested.sum(axis=0)
     means = np.full(total.shape, np.nan)
-    return np.divide(total, times, out=means, where=times > 0)
+    np.divide(total, times, out=means, where=times > 0)
+    return means
 
 
 def shrunk_gains(
@@ -98,14 +99,16 @@ def shrunk_gains(
     d = _differences(correct, reference)
     tested, d = np.isfinite(d), np.nan_to_num(d)
     sums = tested.sum(axis=1), d.sum(axis=1), (d**2).sum(axis=1)
-    return dict(zip(correct, _shrunk(*sums, shrinkage).tolist(), strict=True))
+    return dict(zip(correct, _shrunk(sums, shrinkage).tolist(), strict=True))
 
 
 def _differences(correct: ByCandidate, reference: str) -> Floats:
     return np.array([row_means(each - correct[reference]) for each in correct.values()])
 
 
-def _shrunk(n: Any, total: Floats, squares: Floats, shrinkage: float) -> Floats:
+def _shrunk(sums: Iterable[Floats], shrinkage: float) -> Floats:
+    """Return shrunk means of differences from their number, sum and sum of squares."""
+    n, total, squares = sums
     some = np.maximum(n, 1)
     mean = total / some
     variance = np.maximum(squares / some - mean**2, 0.0)
@@ -120,7 +123,7 @@ def sharers(predictions: Mapping[str, Sequence[Int]]) -> dict[str, int]:
     `predictions` are arrays of the same shapes for each.
     """
     texts = {
-        name: b"".join(np.ascontiguousarray(part, dtype=np.int64) for part in parts)
+        name: b"".join(np.asarray(part, dtype=np.int64).tobytes() for part in parts)
         for name, parts in predictions.items()
     }
     return {name: [*texts.values()].count(text) for name, text in texts.items()}
@@ -164,12 +167,10 @@ def weights_of_others(
     tested, d = np.isfinite(d), np.nan_to_num(d)
     sums = (x.sum(axis=1, keepdims=True) - x for x in (tested.astype(float), d, d**2))
     parts = np.array([sharing[name] for name in correct])
-    return _softmax(_shrunk(*sums, shrinkage).T, parts, temperature)
+    return _softmax(_shrunk(sums, shrinkage).T, parts, temperature)
 
 
-def vote_codes(
-    predictions: Int, weights: Floats, n_classes: int
-) -> tuple[Int, Floats]:
+def vote_codes(predictions: Int, weights: Floats, n_classes: int) -> tuple[Int, Floats]:
     """Return the class with the most weight, and the weight of each class, by row.
 
     `predictions` (candidates, n) are class codes, `NOT_TESTED` gives no vote; `weights`

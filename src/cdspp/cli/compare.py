@@ -100,7 +100,9 @@ def compare_files(
         rows.expected_cost(method, target, source, remedy="leave this one out")
     for method in default_candidates(bridge, 1, 1) if fits_all_rows else ():
         rows.expected_cost(method, target, source, remedy="try it with --anyway")
-    domain = source and SourceDomain(source.X, list(source.labels), **bridge)
+    domain = None
+    if source is not None:
+        domain = SourceDomain(source.X, list(source.labels), **bridge)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UnitWarning)  # notes name the columns
         result = compare(

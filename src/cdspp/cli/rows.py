@@ -312,7 +312,9 @@ def write_rows_to_label(
 ) -> None:
     """Write rows to label, after those of earlier files that have a label."""
     ids = [target.ids[row] for row in table["row"]]
-    parts = [part[part["label"].str.strip() != ""] for part in map(_read_filled_in, earlier)]
+    parts = [
+        part[part["label"].str.strip() != ""] for part in map(_read_filled_in, earlier)
+    ]
     parts.append(table.rename(columns={"row": "id"}).assign(id=ids))
     write_csv(path, pd.concat(parts).drop_duplicates("id"))
 
