@@ -135,7 +135,10 @@ default="standardise"
     def _shares(self, X: Float) -> Float:
         members = self.members_.items()
         return self._counted(
-            {name: each.predict(self.scalings_[name].apply(X)) for name, each in members}
+            {
+                name: each.predict(self.scalings_[name].apply(X))
+                for name, each in members
+            }
         )
 
     def _counted(self, predictions: Mapping[str, Any]) -> Float:
