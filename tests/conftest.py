@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import os
+import warnings
 from collections.abc import Callable, Generator, Iterator
 from functools import wraps
 from pathlib import Path
@@ -13,6 +14,7 @@ import pytest
 
 from cdspp.core import yaml_files
 from cdspp.datasets import catalogue
+from cdspp.methods.problem import note_missing_source
 
 if TYPE_CHECKING:
     from support.downloads import Server, Toy
@@ -43,6 +45,11 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 # Before other modules import them by name.
 yaml_files.read_yaml = _cached(yaml_files.read_yaml)
 catalogue.load_catalogue = _cached(catalogue.load_catalogue)
+
+
+# It appears once a process, so that otherwise the first test would see it.
+with warnings.catch_warnings(action="ignore"):
+    note_missing_source()
 
 
 @pytest.fixture(scope="module")

@@ -119,7 +119,10 @@ def test_a_star_imports_every_public_name_and_every_method() -> None:
 @pytest.mark.slow
 def test_a_type_checker_knows_the_methods_and_their_options(tmp_path: Path) -> None:
     program = tmp_path / "program.py"
-    program.write_text("from cdspp import CDSPP\nreveal_type(CDSPP)\nCDSPP(alpa=1)\n")
+    lines = ["from cdspp import CDSPP, SourceDomain", "reveal_type(CDSPP)"]
+    lines += ["CDSPP(alpa=1)", "source = SourceDomain([[1.0]], ['a', 'b'])"]
+    lines.append("CDSPP().fit([[1.0], [2.0]], ['a', None], source=source)")
+    program.write_text("\n".join(lines))
     import mypy.api
 
     told, _, status = mypy.api.run([str(program), f"--cache-dir={tmp_path}"])

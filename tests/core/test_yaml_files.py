@@ -23,6 +23,7 @@ FAULTS = [
     (b"a: " + 1500 * b"[" + 1500 * b"]", "nested.*deep"),
     (b"a: \xff\n", "text file.* UTF-8"),
     (b"? [a]\n: 1\n", "line 1: .*constructing.*mapping, .*unhashable key"),
+    (b"a: 1\nb: {<<: 2}\n", "line 2: <<: expected a mapping or a list of them, got a"),
     (b"a:\n  target: 010\n", "line 2: YAML reads 010 as a number of base 8 or 60"),
 ]
 
@@ -45,11 +46,24 @@ def test_anchors_that_grow_are_refused_before_they_are_built(tmp_path: Path) -> 
         read_yaml(tmp_path / "mine.yaml")
 
 
-def test_anchors_and_what_is_put_over_them_are_no_key_twice(tmp_path: Path) -> None:
-    text = "a: &a {x: 1, y: 2}\nb: &b {<<: *a, y: 3}\nc: {<<: *b, x: 4}\n"
-    (tmp_path / "mine.yaml").write_text(text)
-    found = read_yaml(tmp_path / "mine.yaml")
-    assert (found["b"], found["c"]) == ({"x": 1, "y": 3}, {"x": 4, "y": 3})
+MERGES = """
+a: &a {x: 1, y: 2}
+b: &b {<<: *a, y: 3}
+c: {<<: *b}
+d: {<<: *b, x: 4}
+e: {<<: [*b, {y: 5, z: 6}]}
+f: [{w: 7, <<: [{x: 8}, *b]}]
+"""
+
+
+def test_a_merge_means_the_same_with_every_version_of_pyyaml(tmp_path: Path) -> None:
+    (tmp_path / "mine.yaml").write_text(MERGES)
+    for own in (False, True):
+        found = read_yaml(tmp_path / "mine.yaml", own=own)
+        assert found["b"] == found["c"] == {"x": 1, "y": 3}
+        assert found["d"] == {"x": 4, "y": 3}
+        assert found["e"] == {"x": 1, "y": 3, "z": 6}
+        assert found["f"] == [{"x": 8, "y": 3, "w": 7}]
 
 
 def test_an_empty_file_holds_nothing(tmp_path: Path) -> None:

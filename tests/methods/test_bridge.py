@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
 from scipy import sparse
+from sklearn.model_selection import cross_val_score
 
-from cdspp import CDSPP, SharedColumns, SourceDomain
-from cdspp.core.errors import BridgeWarning
+from cdspp import CDSPP, LabelledKFold, SharedColumns, SourceDomain, make
+from cdspp.core.errors import BridgeWarning, NoSourceWarning
 from cdspp.methods.bridge import Bridge, read_bridge
+from cdspp.methods.problem import note_missing_source
 
 RNG = np.random.default_rng(0)
 X_SOURCE, X = RNG.normal(size=(12, 3)), RNG.normal(size=(15, 4))
@@ -149,7 +152,7 @@ def test_units_that_differ_by_orders_are_warned_of() -> None:
 def test_a_method_without_use_for_a_bridge_ignores_it() -> None:
     labels = np.where(np.arange(15) < 6, np.arange(15) % 2, -1)
     bridged = SourceDomain(
-        X_SOURCE, Y_SOURCE, shared_columns=[(9, 9)], paired_rows=PAIRS
+        X_SOURCE, Y_SOURCE, shared_columns=[(0, 0)], paired_rows=PAIRS
     )
     expected = CDSPP().fit(X, labels, source=SourceDomain(X_SOURCE, Y_SOURCE))
     found = CDSPP().fit(X, labels, source=bridged)
@@ -160,3 +163,41 @@ def test_a_method_that_needs_a_bridge_asks_for_it() -> None:
     labels = np.where(np.arange(15) < 6, np.arange(15) % 2, -1)
     with pytest.raises(ValueError, match="SharedColumns .*shared columns: pass Source"):
         SharedColumns().fit(X, labels, source=SourceDomain(X_SOURCE, Y_SOURCE))
+
+
+@pytest.mark.parametrize("method", ["cdspp", "svm-t", "shared-columns"])
+def test_a_shared_column_that_a_side_lacks_is_an_error_in_every_method(
+    method: str,
+) -> None:
+    labels = np.where(np.arange(len(X)) < 4, np.arange(len(X)) % 2, -1)
+    source = SourceDomain(SOURCE_TABLE, Y_SOURCE, shared_columns=[("age", "zz")])
+    with pytest.raises(ValueError, match="shared_columns: the target has no column 'z"):
+        make(method).fit(TABLE, labels, source=source)
+    source = SourceDomain(X_SOURCE, Y_SOURCE, shared_columns=[(0, 99)])
+    with pytest.raises(ValueError, match="shared_columns: the target has no column 99"):
+        make(method).fit(X, labels, source=source)
+
+
+def test_a_forgotten_source_is_noted_once_a_process() -> None:
+    labels = np.where(np.arange(len(X)) % 3, np.arange(len(X)) % 2, -1)
+    note_missing_source.cache_clear()
+    with pytest.warns(NoSourceWarning, match="params={'source': ...}") as told:
+        cross_val_score(CDSPP(), X, labels, cv=LabelledKFold(2))
+    assert len([each for each in told if each.category is NoSourceWarning]) == 1
+    note_missing_source.cache_clear()
+    with warnings.catch_warnings(action="error", category=NoSourceWarning):
+        make("target-only").fit(X, labels)
+        CDSPP().fit(X, labels, source=SourceDomain(X_SOURCE, Y_SOURCE))
+    with pytest.warns(NoSourceWarning):
+        CDSPP().fit(X, labels)
+
+
+def test_a_source_is_shown_on_one_line() -> None:
+    source = SourceDomain(
+        np.zeros((3, 2)), [0, 1, 1], shared_columns=[(0, 0)], paired_rows=([[1]], [[2]])
+    )
+    assert repr(source) == (
+        "<SourceDomain: rows: 3, columns: 2, shared columns: 1, paired rows: 1>"
+    )
+    bare = repr(SourceDomain([[1.0, 2.0]], ["cat"], shared_columns="same-names"))
+    assert bare == "<SourceDomain: rows: 1, columns: 2, shared columns: equal names>"

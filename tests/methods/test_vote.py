@@ -196,6 +196,10 @@ class Stored:
     def rule(self, name: str = FOREST) -> dict[str, Any]:
         return self.member(name)["fitted"]["dict"]["_rule"]["fields"]
 
+    def first_option(self) -> dict[str, Any]:
+        members = self.content["options"]["dict"]["members"]["list"]
+        return members[0]["tuple"][1]["method"]
+
     def weights(self) -> dict[str, Any]:
         return self.fitted["weights_"]["dict"]
 
@@ -239,6 +243,15 @@ def a_chain(stored: Stored) -> None:
         stored.change(rule[name], lambda _, kind=kind: np.zeros(size, dtype=kind))
 
 
+def below_its_child(children: np.ndarray) -> np.ndarray:
+    """Return the same trees, where a node has changed places with its child."""
+    parent = next(k for k in children[0] if children[k, 0] >= 0)
+    child = children[parent, 0]
+    places = np.arange(len(children))
+    places[[parent, child]] = child, parent
+    return np.where(children < 0, -1, places[children])[places]
+
+
 def second_parent(children: np.ndarray) -> None:
     inner = np.flatnonzero(children[:, 0] >= 0)
     children[inner[0], 1] = children[inner[0], 0]
@@ -259,9 +272,7 @@ def into(place: Callable[[Stored], Any], **values: Any) -> Callable[[Stored], No
 
 HOSTILE: dict[str, Callable[[Stored], None]] = {
     "a node is its own child": in_forest("children", put((0, 0), 0)),
-    "a child above its parent": in_forest(
-        "children", lambda c: np.maximum(c, -1)[::-1]
-    ),
+    "a child above its parent": in_forest("children", below_its_child),
     "a child beyond the nodes": in_forest("children", put((0, 1), 10**9)),
     "a child in the next tree": in_forest("children", lambda c: c + (c >= 0)),
     "a negative child": in_forest("children", put((0, 0), -2)),

@@ -23,6 +23,7 @@ __all__ = [
     "DiskFullError",
     "LabelWarning",
     "MethodFailed",
+    "NoSourceWarning",
     "NotWritableError",
     "SchemaError",
     "StaleJobError",
@@ -91,6 +92,10 @@ class LabelWarning(UserWarning):
     """Labels are usable but unexpected, such as a class in only one domain."""
 
 
+class NoSourceWarning(UserWarning):
+    """A method that uses a source was fitted without one; raised once a process."""
+
+
 class CostWarning(UserWarning):
     """The cost model expects a long fit, or one that needs more memory than is free."""
 
@@ -100,7 +105,10 @@ class CollapseWarning(UserWarning):
 
 
 # What one fit of many says, which is reported once, or with all of them.
-OF_ONE_FIT = (BridgeWarning, CollapseWarning, CostWarning, LabelWarning)
+OF_ONE_FIT = (
+    *(BridgeWarning, CollapseWarning, CostWarning, LabelWarning),
+    NoSourceWarning,
+)
 
 _NO_SPACE = (errno.ENOSPC, errno.EDQUOT)
 _PERMISSION_REMEDY = "Allow it (chmod, chown) or choose another folder, and run again."

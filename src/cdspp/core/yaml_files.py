@@ -12,6 +12,8 @@ from cdspp.core.names import PathLike
 # A few lines with anchors can make gigabytes; the catalogue has under 3000 values.
 MAX_VALUES = 1_000_000
 
+_Pairs = dict[tuple[str, str], tuple[Any, Any]]  # of nodes, by tag and text of the key
+
 
 def read_yaml(path: PathLike, *, own: bool = False) -> Any:
     """Return the content of a YAML file; ConfigError names file and line of a fault.
@@ -24,6 +26,7 @@ def read_yaml(path: PathLike, *, own: bool = False) -> Any:
         node = loader.get_single_node()
         if _n_values(node, {}) > MAX_VALUES:
             raise ConfigError(f"{path}: anchors expand to over {MAX_VALUES} values.")
+        _merge(node, set())
         return None if node is None else loader.construct_document(node)
     except UnicodeDecodeError as error:
         raise ConfigError(f"{path}: not a text file in UTF-8 ({error}).") from error
@@ -40,6 +43,34 @@ def read_yaml(path: PathLike, *, own: bool = False) -> Any:
         raise ConfigError(f"{path}: not a YAML file ({problem}).") from error
     except RecursionError as error:
         raise ConfigError(f"{path}: nested too deeply for a study file.") from error
+
+
+def _merge(node: yaml.Node | None, done: set[int]) -> None:
+    """Replace the keys << in a node; a key of its own wins, then the first mapping.
+
+    Versions of PyYAML differ in mappings that are merged into one that is merged.
+    """
+    if not isinstance(node, yaml.CollectionNode) or id(node) in done:
+        return
+    done.add(id(node))
+    if isinstance(node, yaml.SequenceNode):
+        for child in node.value:
+            _merge(child, done)
+        return
+    own, merged = _Pairs(), _Pairs()
+    for key, value in node.value:
+        _merge(key, done)
+        _merge(value, done)
+        if key.tag != "tag:yaml.org,2002:merge":
+            own[key.tag, str(key.value)] = key, value
+            continue
+        for part in value.value if isinstance(value, yaml.SequenceNode) else [value]:
+            if not isinstance(part, yaml.MappingNode):
+                fault = f"<<: expected a mapping or a list of them, got a {part.id}"
+                raise yaml.MarkedYAMLError(problem=fault, problem_mark=part.start_mark)
+            for pair in part.value:
+                merged.setdefault((pair[0].tag, str(pair[0].value)), pair)
+    node.value = [*(merged | own).values()]
 
 
 def _n_values(node: yaml.Node | None, counts: dict[int, int]) -> int:

@@ -18,10 +18,16 @@ from cdspp.core.errors import CollapseWarning, LabelWarning
 from cdspp.core.files import storable
 from cdspp.core.labels import UNLABELLED
 from cdspp.core.linalg import Float, Int
-from cdspp.methods.bridge import Bridge, read_bridge, row_keys
+from cdspp.methods.bridge import (
+    Bridge,
+    check_shared_names,
+    read_bridge,
+    row_keys,
+)
 from cdspp.methods.cost import warn_of_cost
 from cdspp.methods.descriptions import ATTRIBUTES, description_of_class
 from cdspp.methods.labels import (
+    Labels,
     check_classes,
     compare_classes,
     labelled_accuracy,
@@ -32,6 +38,7 @@ from cdspp.methods.problem import (
     Problem,
     SourceDomain,
     find_collapse,
+    note_missing_source,
     number_errors,
 )
 
@@ -167,7 +174,7 @@ class HeterogeneousClassifier(ClassifierMixin, BaseEstimator):
     def _predict_codes(self, X: Float) -> tuple[Int, Float | None]:
         """Return class codes of target rows, and confidences if available."""
 
-    def fit(self, X: ArrayLike, y: ArrayLike, *, source: Sources | None = None) -> Self:
+    def fit(self, X: ArrayLike, y: Labels, *, source: Sources | None = None) -> Self:
         """Fit on target rows, labelled and unlabelled, and a labelled source.
 
         Parameters
@@ -198,9 +205,14 @@ class HeterogeneousClassifier(ClassifierMixin, BaseEstimator):
         original, (X, y_target, labelled) = X, self._validate_target(X, y)
         sources = self._check_sources(source) if isinstance(source, list) else [source]
         first, *more = sources
+        if first is None and self.uses_source:
+            note_missing_source()
         X_source, y_source = self._validate_source(first, X[labelled], y_target)
         others = [self._validate_source(each, X, y_target) for each in more]
         labels = np.concatenate([y_source, *(y for _, y in others)])
+        of_sources = [X_source, *(Z for Z, _ in others)]
+        for each, Z in zip(sources, of_sources, strict=True):
+            check_shared_names(each, (Z, X), original)
         if first is not None:
             bridged = first.shared_columns is not None or first.paired_rows is not None
             several = self.uses_source and not bridged
@@ -253,7 +265,7 @@ class HeterogeneousClassifier(ClassifierMixin, BaseEstimator):
         codes, _ = self._predict_codes(self._read_rows(X))
         return np.asarray(self.classes_[codes])
 
-    def score(self, X: Any, y: ArrayLike, sample_weight: Any = None) -> float:
+    def score(self, X: Any, y: Labels, sample_weight: Any = None) -> float:
         """Return the accuracy on the labelled rows, as `cdspp.labelled_accuracy`."""
         return labelled_accuracy(self, X, y, sample_weight)
 
@@ -299,7 +311,7 @@ class HeterogeneousClassifier(ClassifierMixin, BaseEstimator):
         return Iteration(1, *self._predict_codes(X))
 
     def _validate_target(
-        self, X: ArrayLike, y: ArrayLike
+        self, X: ArrayLike, y: Labels
     ) -> tuple[Float, NDArray[Any], NDArray[np.bool_]]:
         name = type(self).__name__
         if y is None:

@@ -87,6 +87,16 @@ def bridge_error(model: Any, kind: str, example: str, option: str) -> ValueError
     )
 
 
+def check_shared_names(source: Any, domains: tuple[Any, Any], target: Any) -> None:
+    """Raise ValueError if a side lacks a shared column, also in methods without bridge.
+
+    Equal names are not sought, because rows without names have none.
+    """
+    shared = None if source is None else source.shared_columns
+    if shared is not None and not isinstance(shared, str):
+        shared_positions(shared, domains, (source.X, target))
+
+
 def read_bridge(
     source: Any,
     domains: tuple[Any, Any],
@@ -98,7 +108,7 @@ def read_bridge(
     `domains` are the validated rows of source and target, `originals` the rows as
     passed, whose columns may have names; `check_rows` validates paired rows.
     """
-    positions = _shared_positions(source.shared_columns, domains, originals)
+    positions = shared_positions(source.shared_columns, domains, originals)
     if text := spread_text(domains, positions, [*map(column_names, originals)]):
         warnings.warn(f"{text}.", UnitWarning, stacklevel=4)
     if source.paired_rows is None or not (n_pairs := n_rows(source.paired_rows[0])):
@@ -152,9 +162,10 @@ def column_names(frame: Any) -> list[str] | None:
     return None if columns is None else [str(name) for name in columns]
 
 
-def _shared_positions(
+def shared_positions(
     shared_columns: Any, domains: tuple[Any, Any], originals: tuple[Any, Any]
 ) -> tuple[Positions, Positions]:
+    """Return the positions of shared columns in source and target."""
     names = column_names(originals[0]), column_names(originals[1])
     sides = ([], []) if shared_columns is None else _sides(shared_columns)
     if sides is None:

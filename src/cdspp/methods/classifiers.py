@@ -100,10 +100,14 @@ class OnTarget(ClassifierMethod):
 
 
 class TargetLogisticRegression(OnTarget):
-    """Logistic regression on the labelled target rows, with C = 1.
+    r"""Logistic regression on the labelled target rows, with C = 1.
 
-    It minimises ``|W|^2 / 2`` plus C times the sum of the log losses. Scale the columns
-    alike.
+    .. math::
+
+        \min_{W, b} \tfrac12 \lVert W \rVert_F^2 - C \sum_i \log p_{y_i}(x_i),
+        \qquad p(x) = \operatorname{softmax}(W^T x + b)
+
+    Scale the columns alike.
 
     References
     ----------
@@ -117,10 +121,14 @@ class TargetLogisticRegression(OnTarget):
 
 
 class TargetLDA(OnTarget):
-    """Linear discriminant analysis of the labelled target rows, shrunk by a half.
+    r"""Linear discriminant analysis of the labelled target rows, shrunk by a half.
 
-    The covariance is the mean of that within the classes and of a multiple of the
-    identity with the same trace. With one row per class there is none, and the nearest
+    The covariance is the mean of that within the classes, S, and of a multiple of the
+    identity with the same trace:
+
+    .. math:: \Sigma = \tfrac12 S + \tfrac12 \frac{\operatorname{tr} S}{d} I
+
+    With one row per class there is none, and the nearest
     row decides.
 
     References
@@ -135,7 +143,12 @@ class TargetLDA(OnTarget):
 
 @dataclass(eq=False, repr=False)
 class TargetRandomForest(OnTarget):
-    """Random forest of 100 trees on the labelled target rows.
+    r"""Random forest of 100 trees on the labelled target rows.
+
+    Each tree t splits rows by one column at a time and has the shares ``p_t`` of the
+    classes in its leaves; the forest predicts the largest mean share:
+
+    .. math:: \operatorname{argmax}_c \tfrac{1}{100} \sum_t p_t(c \mid x)
 
     Parameters
     ----------
@@ -156,7 +169,12 @@ class TargetRandomForest(OnTarget):
 
 @dataclass(eq=False, repr=False)
 class TargetExtraTrees(OnTarget):
-    """Extremely randomised trees, 100 of them, on the labelled target rows.
+    r"""Extremely randomised trees, 100 of them, on the labelled target rows.
+
+    Each tree t splits rows by one column at a time and has the shares ``p_t`` of the
+    classes in its leaves; the forest predicts the largest mean share:
+
+    .. math:: \operatorname{argmax}_c \tfrac{1}{100} \sum_t p_t(c \mid x)
 
     Parameters
     ----------
@@ -209,10 +227,17 @@ class OnPooled(OnShared):
 
 @dataclass(eq=False, repr=False)
 class Pooled(OnPooled):
-    """Any classifier of scikit-learn on pooled shared columns.
+    r"""Any classifier of scikit-learn on pooled shared columns.
 
     Source rows and labelled target rows are training rows alike, described by the
-    shared columns. The total weight of the labelled target rows is that of the source,
+    shared columns. With the loss of the classifier, it minimises
+
+    .. math::
+
+        \sum_{i \in \text{source}} \ell(x_i, y_i)
+        + \frac{n_s}{n_t} \sum_{j \in \text{target}} \ell(x_j, y_j)
+
+    for n_s source rows and n_t labelled target rows, which so have equal total weights,
     if the classifier's `fit` takes ``sample_weight``; otherwise every row counts once.
 
     Parameters
@@ -266,7 +291,11 @@ class Pooled(OnPooled):
 
 @dataclass(eq=False, repr=False)
 class PooledRandomForest(OnPooled):
-    """Random forest of 100 trees on pooled shared columns, as `Pooled` has them.
+    r"""Random forest of 100 trees on pooled shared columns, as `Pooled` has them.
+
+    It predicts the largest mean share of the classes in the leaves of its trees:
+
+    .. math:: \operatorname{argmax}_c \tfrac{1}{100} \sum_t p_t(c \mid x)
 
     Parameters
     ----------
@@ -287,11 +316,13 @@ class PooledRandomForest(OnPooled):
 
 @dataclass(eq=False, repr=False)
 class Stacked(OnShared):
-    """Any classifier of scikit-learn on the target, with a source model's predictions.
+    r"""Any classifier of scikit-learn on the target, with a source model's predictions.
 
     A source model, trained on the shared columns of the source, predicts class
-    probabilities of target rows. These, times three, are further columns beside all
-    columns of the target, on which the classifier is trained with the labelled rows.
+    probabilities p of target rows. These, times three, are further columns beside all
+    columns of the target, on which the classifier is trained with the labelled rows:
+
+    .. math:: x \mapsto \bigl(3 \, p(x_{\text{shared}}), \, x\bigr)
 
     Parameters
     ----------

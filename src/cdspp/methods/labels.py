@@ -23,6 +23,9 @@ from cdspp.core.labels import (
     one_class,
 )
 
+# Type checkers take a list of texts and None for no array.
+Labels = ArrayLike | Sequence[Any]
+
 
 def read_labels(y: Any) -> tuple[NDArray[Any], NDArray[np.bool_]]:
     """Return the labels of labelled rows, and a mask of these rows.
@@ -136,7 +139,7 @@ def _similar_labels(pairs: Sequence[str]) -> str:
 
 
 def labelled_accuracy(
-    estimator: Any, X: Any, y: ArrayLike, sample_weight: Any = None
+    estimator: Any, X: Any, y: Labels, sample_weight: Any = None
 ) -> float:
     """Return the accuracy on the labelled rows; a scorer for model selection.
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import KW_ONLY, dataclass, replace
+from functools import cache
 from os import PathLike
 from typing import Any, NamedTuple
 
@@ -13,12 +15,13 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import issparse
 from sklearn.utils.validation import check_array
 
-from cdspp.core.errors import MethodFailed
+from cdspp.core.errors import MethodFailed, NoSourceWarning
 from cdspp.core.linalg import Float, Int, counts, n_rows
 from cdspp.core.names import PCA
 from cdspp.core.scaling import Scaling, fit_scaling
 from cdspp.core.wording import counted, shortened
 from cdspp.methods.bridge import Bridge, check_bridge, read_bridge
+from cdspp.methods.labels import Labels
 
 # A fit is degenerate if one class has this share or more, or the mean cosine is above.
 LARGEST_SHARE, LARGEST_COSINE = 0.95, 0.99
@@ -37,7 +40,7 @@ NOT_SCALE = (
 )
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class SourceDomain:
     """The labelled source samples of a heterogeneous domain adaptation problem.
 
@@ -72,7 +75,7 @@ class SourceDomain:
     """
 
     X: ArrayLike
-    y: ArrayLike
+    y: Labels
     _: KW_ONLY
     shared_columns: Any = None
     paired_rows: Any = None
@@ -88,9 +91,33 @@ class SourceDomain:
         if self.shared_columns is not None or self.paired_rows is not None:
             check_bridge(self.shared_columns, self.paired_rows)
 
+    def __repr__(self) -> str:
+        """Return one line with the shape of the domain."""
+        shape = getattr(self.X, "shape", None) or np.shape(np.asarray(self.X))
+        parts = [f"rows: {shape[0]}, columns: {shape[1]}"]
+        if self.shared_columns is not None:
+            shared = self.shared_columns
+            n_shared = "equal names" if isinstance(shared, str) else len(shared)
+            parts.append(f"shared columns: {n_shared}")
+        if self.paired_rows is not None:
+            parts.append(f"paired rows: {n_rows(self.paired_rows[0])}")
+        return f"<SourceDomain: {', '.join(parts)}>"
+
     def with_bridges(self, kinds: Collection[str]) -> SourceDomain:
         """Return the source with only the parts `kinds` of its bridge."""
         return SourceDomain(self.X, self.y, **{k: getattr(self, k) for k in kinds})
+
+
+@cache
+def note_missing_source() -> None:
+    """Warn, once a process, that a method which uses a source is fitted without one."""
+    warnings.warn(
+        "no source was given to a method that uses one, so the labelled target rows "
+        "are its source. Pass source=SourceDomain(X_source, y_source) to fit, or "
+        "params={'source': ...} to cross_val_score; fit target-only if there is none.",
+        NoSourceWarning,
+        stacklevel=3,
+    )
 
 
 @contextmanager

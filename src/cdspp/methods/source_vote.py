@@ -8,7 +8,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
 from cdspp.methods.base import Float, HeterogeneousClassifier, Iteration, Sources
-from cdspp.methods.labels import read_labels
+from cdspp.methods.labels import Labels, read_labels
 
 
 class SourceVote(ClassifierMixin, BaseEstimator):
@@ -50,7 +50,7 @@ class SourceVote(ClassifierMixin, BaseEstimator):
     def __init__(self, estimator: HeterogeneousClassifier) -> None:
         self.estimator = estimator
 
-    def fit(self, X: ArrayLike, y: ArrayLike, *, source: Sources | None = None) -> Self:
+    def fit(self, X: ArrayLike, y: Labels, *, source: Sources | None = None) -> Self:
         """Fit the method once per source.
 
         Parameters and errors are those of `HeterogeneousClassifier.fit`.

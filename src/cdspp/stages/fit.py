@@ -316,6 +316,7 @@ def _run_trial(job_inputs: JobInputs, fit: Fit, trial: Trial) -> TrialResult:
     iterations: Sequence[Iteration] = []
     with provenance.measured() as usage, warnings.catch_warnings():
         warnings.simplefilter("ignore", CollapseWarning)  # recorded instead
+        warnings.simplefilter("ignore", errors.NoSourceWarning)  # a state is without
         try:
             model = fit_sources(partial(build, **selection), trial, sources)
             _check_iterations(model.history_, trial)
