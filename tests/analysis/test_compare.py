@@ -167,6 +167,7 @@ def test_a_target_without_labels_gets_those_of_the_source_unchecked() -> None:
     found = compare(X, y, source=source)
     assert "unchecked: no row of the target has a label" in found.lines[0]
     assert found.n_labelled == 0
+    assert {*found.candidates["information"]} == {"source labels"}
     assert len(found.rows_to_label) == len(X)
     labels = found.estimator.transduction_
     assert np.mean(labels == truth) > 0.8

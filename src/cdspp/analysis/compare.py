@@ -135,6 +135,8 @@ default="standardise"
         progress(_forecast(runs, name))
     ballot, compared = _ballots(runs, default, candidates)
     table = _candidates(runs, ballot, compared)
+    if given.n_source:
+        table["information"] = "source labels"
     notes = *runs.notes(), *_degenerate_note(runs, candidates), *_scale_note(runs)
     return replace(
         _answer(runs, ballot, given, table),
@@ -205,7 +207,7 @@ def _default_candidates(runs: HoldOuts) -> list[str]:
     found = pool.default_candidates(problem.bridge, n_labelled, n_classes)
     if problem.source is None:
         return [name for name in found if not method_class(name).uses_source]
-    return found if runs.folds else [n for n in found if n not in pool.NOT_UNTESTED]
+    return found if runs.folds else [n for n in found if n not in pool.NO_VOTE_UNTESTED]
 
 
 def _ballots(

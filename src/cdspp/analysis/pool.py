@@ -24,7 +24,7 @@ BY_BRIDGE = {
 }
 WITH_ANY_BRIDGE = ("cdspp-bridge",)
 # Candidates that do not vote, with equal weights, if no class has two labels.
-NOT_UNTESTED: tuple[str, ...] = ()
+NO_VOTE_UNTESTED: tuple[str, ...] = ()
 
 
 def default_candidates(
