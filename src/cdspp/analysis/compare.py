@@ -114,9 +114,6 @@ default="standardise"
     `cdspp.analysis.pool`. Each candidate takes `repeats` fits and one on all labelled
     rows; the estimator is fitted when it is first read.
     """
-    if repeats < MIN_TRIALS:
-        fault = f"repeats must be at least {MIN_TRIALS}, got {repeats}"
-        raise DataError(f"compare: {fault}.")
     tables = Problem.of(X, y, source, scale)
     files = [labelled] if isinstance(labelled, pd.DataFrame) else [*(labelled or ())]
     given = _Given.of(tables, files)
@@ -130,10 +127,8 @@ default="standardise"
     default = _default_candidates(runs)
     extra = [register_method(method) for method in methods or ()]
     candidates = [*dict.fromkeys([*default, *extra])]
-    _check(candidates, given.problem)
-    for name in candidates:
-        progress(_forecast(runs, name))
-    ballot, compared = _ballots(runs, default, candidates)
+    _check(candidates, repeats, given.problem)
+    ballot, compared = _ballots(runs, default, candidates, progress)
     table = _candidates(runs, ballot, compared)
     if given.n_source:
         table["information"] = "source labels"
@@ -211,23 +206,24 @@ def _default_candidates(runs: HoldOuts) -> list[str]:
 
 
 def _ballots(
-    runs: HoldOuts, default: Sequence[str], candidates: Sequence[str]
+    runs: HoldOuts,
+    default: Sequence[str],
+    candidates: Sequence[str],
+    progress: Callable[[str], None],
 ) -> tuple[Ballot, Ballot]:
     """Return the ballot of the candidates that vote, and that of all that fitted."""
     problem = runs.problem
-    predicted = {name: runs.predicted(name) for name in candidates}
-    found = {name: runs.transduction(problem, name) for name in candidates}
-    transduction = {
-        name: labels
-        for name, labels in found.items()
-        if labels is not None and name not in runs.failures
-    }
+    predicted, transduction = dict[str, Int](), dict[str, Int]()
+    for name in candidates:
+        progress(_forecast(runs, name))
+        held_out, labels = runs.predicted(name), runs.transduction(problem, name)
+        if labels is not None and name not in runs.failures:
+            predicted[name], transduction[name] = held_out, labels
     voters = [name for name in default if name in transduction]
     if not voters:
         reasons = "; ".join(f"{name}: {text}" for name, text in runs.failures.items())
         raise DataError(f"compare: every candidate failed ({reasons}).")
     codes, n_classes = problem.codes[problem.labelled], len(problem.classes)
-    predicted = {name: predicted[name] for name in transduction}
     compared = Ballot(predicted, transduction, codes, n_classes)
     others = [name for name in transduction if name not in default]
     return compared.admit(voters, others), compared
@@ -375,7 +371,10 @@ def scale_to_try(scale: str) -> str:
     return names.PCA if scale in (*standard, names.PCA) else names.STANDARDISE
 
 
-def _check(methods: Sequence[str], problem: Problem) -> None:
+def _check(methods: Sequence[str], repeats: int, problem: Problem) -> None:
+    if repeats < MIN_TRIALS:
+        fault = f"repeats must be at least {MIN_TRIALS}, got {repeats}"
+        raise DataError(f"compare: {fault}.")
     for name in methods:
         cls = method_class(name)
         if cls.transductive:

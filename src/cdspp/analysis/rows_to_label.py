@@ -91,13 +91,13 @@ def read_labelled(
     DataError: the rows were drawn for other tables, already have a label, have two
     different ones, or have one that is not a class.
     """
-    by_name = {str(label): code for code, label in enumerate(problem.classes.tolist())}
+    by_name = {_name(label): k for k, label in enumerate(problem.classes.tolist())}
     found: dict[int, int] = {}
     for rows in files:
         _check(rows, made_of)
         labels, labelled = read_labels(rows[LABEL].tolist())
         places = rows[ROW].to_numpy()[labelled].tolist()
-        for place, label in zip(places, map(str, labels.tolist()), strict=True):
+        for place, label in zip(places, map(_name, labels.tolist()), strict=True):
             if label not in by_name:
                 fault = f"{label!r} is not one of the classes {', '.join(by_name)}"
                 raise _error(fault, "Write a class as the tables spell it.")
@@ -108,6 +108,12 @@ def read_labelled(
                 fault = f"row {place} has two labels, one of them {label!r}"
                 raise _error(fault, "Give each row one label.")
     return np.array([*found], dtype=np.intp), np.array([*found.values()], dtype=np.intp)
+
+
+def _name(label: Any) -> str:
+    """Return a class as text; numbers with gaps among them became floats."""
+    whole = isinstance(label, float) and label.is_integer()
+    return str(int(label)) if whole else str(label)
 
 
 def _check(rows: pd.DataFrame, made_of: str) -> None:
