@@ -29,6 +29,7 @@ OUT_OF_RANGE: Values = {
     "device": [3],
     "eigenvector_scaling": ["two"],
     "epsilon": [0.0],
+    "estimator": ["forest"],
     "final_fit": ["no"],
     "gamma": [0.0],
     "keep_projections": [1.5],
@@ -59,6 +60,7 @@ OUT_OF_RANGE: Values = {
     "second_weight": [-1.0],
     "selection": ["none"],
     "solver": ["smo"],
+    "source_estimator": ["forest"],
     "source_weight": ["equal"],
     "start": [0],
     "strategy": ["votes"],
@@ -68,6 +70,7 @@ OUT_OF_RANGE: Values = {
     "temperature": [0.0],
     "tol": [-1e-3],
     "trace_bound": [0.0],
+    "unit_rows": ["sometimes"],
     "unlabelled_weight": [0.0],
     "weight_decay": [-1.0],
 }
