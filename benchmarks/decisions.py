@@ -37,9 +37,11 @@ __all__ = [
     "Gate",
     "Mean",
     "bench_decisions",
+    "covered",
     "family_mean",
     "gates",
     "outcomes",
+    "paired",
     "policy_means",
 ]
 
