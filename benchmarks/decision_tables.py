@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from benchmarks.decisions import (
@@ -56,10 +57,13 @@ def _part(results: pd.DataFrame) -> Iterator[str]:
         yield from _section("Regret by kind of source", _kinds(gated))
         yield from _section("What the source adds to the vote", _source(gated))
         yield from _section("80 % intervals that hold the truth", _coverage(gated))
+        yield from _section("Estimated accuracy of the vote", _calibration(gated))
     title = "Regret by labels a class"
     yield from _section(title, _labels(results, "regret"))
     title = "Gain over target-only by labels a class"
     yield from _section(title, _labels(results, "gain"))
+    title = "Estimated accuracy of the vote by labels a class"
+    yield from _section(title, _estimates(results))
     yield from _section("Processor seconds a draw, median", _seconds(results))
 
 
@@ -162,6 +166,31 @@ def _coverage(results: pd.DataFrame) -> Grid:
     ]
     bias = _mean(family_mean(error, draws["family"]))
     return [*grid, ["estimate less accuracy, points", bias]]
+
+
+def _calibration(results: pd.DataFrame) -> Grid:
+    """Return means of the estimate and of the accuracy, by fifth of the estimate."""
+    draws = results[(results["policy"] == VOTE) & results["estimate"].notna()]
+    fifths = np.ceil(5 * draws["estimate"].rank(method="first") / len(draws))
+    grid = [["draws", "estimate", "accuracy"]]
+    for _, part in draws.groupby(fifths):
+        means = [part[what].mean() for what in ("estimate", "accuracy")]
+        grid.append([f"{len(part)}", *map(_points, means)])
+    return grid
+
+
+def _estimates(results: pd.DataFrame) -> Grid:
+    """Return by labels how far the estimate is off, and how often intervals hold."""
+    draws = results[(results["policy"] == VOTE) & results["estimate"].notna()]
+    heads, bias = ["labels a class"], ["estimate less accuracy"]
+    inside = ["80 % intervals that hold it"]
+    for count, part in draws.groupby("labels"):
+        error = family_mean(part["estimate"] - part["accuracy"], part["family"])
+        held = covered(part, "low", "high", part["accuracy"])
+        heads.append(f"{count}")
+        bias.append(_points(error.mean, sign=True))
+        inside.append(_share(held.mean))
+    return [heads, bias, inside]
 
 
 def _seconds(results: pd.DataFrame) -> Grid:
