@@ -44,7 +44,7 @@ __all__ = [
     "vote",
 ]
 
-REFERENCE = "target-only"
+REFERENCE, LDA = "target-only", "shrunken-lda"
 REPEATS, TEST_SHARE, MAX_ROWS = 10, 1 / 5, 2000
 TEMPERATURE, PRIOR_SD = 0.07, 0.10
 PSEUDO_ROWS, PSEUDO_VARIANCE, TRAINING_SCATTER = 10, 0.2, 2.0
@@ -128,7 +128,7 @@ def _registered() -> Mapping[str, str]:
     lda = LinearDiscriminantAnalysis(solver="lsqr", shrinkage=0.5)
     objects = {
         "logistic-regression": _logistic(),
-        "shrunken-lda": lda,
+        LDA: lda,
         "random-forest": _forest(),
         "extra-trees": ExtraTreesClassifier(100, random_state=0),
         "pooled-logistic-regression": Pooled(_logistic()),
@@ -142,7 +142,7 @@ def candidates(bridge: Collection[str], n_labelled: int, n_classes: int) -> list
     """Return the candidates for the available kinds of bridge."""
     names = [REFERENCE, "logistic-regression", "random-forest", "extra-trees", "cdspp"]
     if n_labelled > n_classes:
-        names.append("shrunken-lda")
+        names.append(LDA)
     if SHARED in bridge:
         names += ["shared-columns-plus", "easy-adapt", "pooled-logistic-regression"]
         names += ["pooled-random-forest", "stacked-logistic-regression"]
@@ -172,11 +172,10 @@ def fit_candidate(runs: HoldOuts, name: str) -> tuple[Int, Int]:
     labelled, problem = runs.problem.labelled, runs.problem
     predicted = np.full((len(runs.folds), len(labelled)), UNLABELLED)
     for number, (train, test) in enumerate(runs.folds):
-        try:
-            rows = np.concatenate(train)
-            model, scaling = runs._fit_model(problem, method, rows, number)
-        except ValueError:  # too few rows for the classes
+        rows = np.concatenate(train)
+        if name == LDA and len(rows) <= len(np.unique(problem.codes[rows])):
             continue
+        model, scaling = runs._fit_model(problem, method, rows, number)
         if model is not None:
             codes = model.predict(scaling.apply(problem.X[test]))
             predicted[number, np.searchsorted(labelled, test)] = codes
