@@ -10,6 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks import measure, verdicts
+from benchmarks.decision_cost import bench_cost
+from benchmarks.decision_families import FAMILIES, LABELS
+from benchmarks.decision_tables import cost_table, decisions_table
+from benchmarks.decisions import DRAWS, bench_decisions, outcomes
 from benchmarks.geometry import bench_geometry, geometry_table
 from benchmarks.methods import bench_methods, methods_table
 from benchmarks.results import write_numbers
@@ -19,6 +23,9 @@ from cdspp.cli.main import run_command
 from cdspp.core.files import atomic, write_json
 
 __all__ = ["main"]
+
+FIRST, SET_ASIDE, BOTH = "first", "set-aside", "both"
+PART_TITLES = {False: "Families", True: "Families set aside"}
 
 progress = logging.getLogger("benchmarks").info
 
@@ -77,6 +84,34 @@ def _geometry(arguments: argparse.Namespace) -> str:
     return geometry_table(gains)
 
 
+def _decisions(arguments: argparse.Namespace) -> str:
+    if arguments.cost:
+        costs = bench_cost(progress=progress)
+        return _save_numbers(arguments, costs, cost_table(costs))
+    aside = {FIRST: [False], SET_ASIDE: [True], BOTH: [False, True]}[arguments.part]
+    parts = {
+        PART_TITLES[set_aside]: [
+            name
+            for name in arguments.families or FAMILIES
+            if FAMILIES[name].set_aside == set_aside
+        ]
+        for set_aside in aside
+    }
+    records = Path(arguments.records)
+    families = [name for names in parts.values() for name in names]
+    missing = bench_decisions(
+        [] if arguments.stored else families,
+        labels=arguments.labels,
+        draws=arguments.draws,
+        records=records,
+        workers=arguments.workers,
+        progress=progress,
+    )
+    results = {title: outcomes(records, names) for title, names in parts.items()}
+    numbers = {title: part.to_dict("records") for title, part in results.items()}
+    return _save_numbers(arguments, numbers, decisions_table(results, missing))
+
+
 def _tables(arguments: argparse.Namespace) -> str:
     return tables_table(bench_tables())
 
@@ -91,7 +126,7 @@ def _parser() -> argparse.ArgumentParser:
         prog="python -m benchmarks", description="Measure speed, memory, and verdicts."
     )
     commands = parser.add_subparsers(metavar="MEASUREMENT", required=True)
-    for add in (_add_methods, _add_verdicts):
+    for add in (_add_methods, _add_verdicts, _add_decisions):
         command = add(commands)
         command.add_argument(
             "--json", metavar="FILE", help="also write all numbers as JSON"
@@ -151,6 +186,53 @@ def _add_verdicts(commands: Any) -> argparse.ArgumentParser:
     )
     _add_number(command, "--workers", 2, "number of parallel processes")
     return command
+
+
+def _add_decisions(commands: Any) -> argparse.ArgumentParser:
+    text = "regret of following `compare`, and its cost"
+    decisions = add_command(commands, "decisions", _decisions, text, _help("decisions"))
+    decisions.add_argument(
+        "--part",
+        choices=[FIRST, SET_ASIDE, BOTH],
+        default=FIRST,
+        help="families that a choice may depend on, those set aside for the end, "
+        "or both (default: %(default)s)",
+    )
+    decisions.add_argument(
+        "--families",
+        nargs="+",
+        choices=FAMILIES,
+        metavar="NAME",
+        default=[],
+        help=f"of the part; all by default, of {'; '.join(FAMILIES)}",
+    )
+    decisions.add_argument(
+        "--labels",
+        nargs="+",
+        type=int,
+        choices=LABELS,
+        metavar="N",
+        default=LABELS,
+        help=f"labels a class, of {', '.join(map(str, LABELS))}; all by default",
+    )
+    _add_number(
+        decisions, "--draws", DRAWS, "draws of each family and number of labels"
+    )
+    decisions.add_argument(
+        "--records",
+        default="decisions",
+        metavar="FOLDER",
+        help="folder of the stored draws, which are not fitted again "
+        "(default: %(default)s)",
+    )
+    decisions.add_argument(
+        "--stored", action="store_true", help="fit nothing: only judge stored draws"
+    )
+    decisions.add_argument(
+        "--cost", action="store_true", help="only measure time and memory of an answer"
+    )
+    _add_number(decisions, "--workers", 2, "number of parallel processes")
+    return decisions
 
 
 def _add_geometry(commands: Any) -> None:

@@ -13,10 +13,13 @@ from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
 import numpy as np
+import sklearn
+from scipy.sparse import issparse
 
 from cdspp.datasets import make_dataset
 from cdspp.datasets.base import read_fetched
 from cdspp.datasets.catalogue import load_catalogue, published_spec
+from cdspp.datasets.docs_to_code import DocsToCode
 from cdspp.datasets.published import published_labels
 from cdspp.datasets.resources import fetch_resource
 from cdspp.features import make_extractor
@@ -25,16 +28,28 @@ from cdspp.methods.base import UNLABELLED, Float, Int
 
 __all__ = [
     "Sides",
+    "diabetes",
     "docs_and_code",
     "embedded_digits",
+    "functions",
+    "generated",
     "photographs",
+    "photographs_words",
     "requests",
+    "reuters",
+    "table",
+    "tags",
 ]
 
 CATALOGUE = Path(__file__).parents[1] / "resources" / "datasets.yaml"
-FIRST_INTENTS = 110
+FIRST_INTENTS = 60
 N_WORDS = 300  # most frequent words of each side, if words are the columns
 N_COMPONENTS = 60
+HIGH_PROGRESSION = 0.75  # quantile from which diabetes progresses fast
+# Of the generator of tables.
+GENERATED = {"n_samples": 900, "n_features": 200, "n_informative": 12}
+GENERATED_SHARES = [0.45, 0.3, 0.15, 0.1]
+Table = tuple[Float, Int]
 
 
 class Sides(NamedTuple):
@@ -77,14 +92,65 @@ def _latent(X: Any, n_components: int) -> Float:
     return np.asarray(reducer.fit_transform(X), dtype=float)
 
 
+class LibraryToCode(DocsToCode):
+    """`DocsToCode` on scikit-learn, with twenty subpackages as classes."""
+
+    identifier = "library-to-code"
+    classes = (
+        *("cluster", "compose", "covariance", "decomposition", "ensemble"),
+        *("feature_extraction", "feature_selection", "gaussian_process", "impute"),
+        *("inspection", "linear_model", "manifold", "metrics", "mixture"),
+        *("model_selection", "neighbors", "neural_network", "preprocessing"),
+        *("svm", "tree"),
+    )
+    packages = ("scikit-learn",)
+    library = sklearn
+
+
+def table(name: str) -> Table:
+    """Return rows and classes of a table of scikit-learn."""
+    from sklearn import datasets
+
+    X, codes = getattr(datasets, f"load_{name}")(return_X_y=True)
+    return X, codes
+
+
+def diabetes() -> Table:
+    """Return patients, by whether their diabetes progresses fast."""
+    X, progression = table("diabetes")
+    bound = np.quantile(progression, HIGH_PROGRESSION)
+    return X, (progression > bound).astype(np.intp)
+
+
 @cache
+def generated() -> Table:
+    """Return a wide table of the generator of scikit-learn, with unequal classes."""
+    from sklearn.datasets import make_classification
+
+    shares = {"n_classes": len(GENERATED_SHARES), "weights": GENERATED_SHARES}
+    X, codes = make_classification(
+        **GENERATED, **shares, n_redundant=30, class_sep=2.0, random_state=0
+    )
+    return X, codes
+
+
 def docs_and_code(by_words: bool) -> Sides:
     """Return docstrings of SciPy and bodies of other functions, by subpackage.
 
     Columns are the most frequent words of each side, many of which are in both, or
     latent components, which share nothing.
     """
-    data, extractor = make_dataset("docs-to-code"), _extractor("text")
+    return _texts_and_code(DocsToCode, by_words)
+
+
+def functions() -> Sides:
+    """Return docstrings and bodies of scikit-learn by their most frequent words."""
+    return _texts_and_code(LibraryToCode, True)
+
+
+@cache
+def _texts_and_code(kind: type[DocsToCode], by_words: bool) -> Sides:
+    data, extractor = kind(), _extractor("text")
     X, names, codes = [], [], []
     with TemporaryDirectory() as folder:
         index = data.prepare(Path(folder, data.identifier))
@@ -199,17 +265,50 @@ def _fetch_record(dataset: str, resource: str, folder: str) -> Path:
 @cache
 def photographs(source: tuple[str, str], target: tuple[str, str]) -> Sides:
     """Return published features of Office-Caltech, by (view, domain), reduced."""
-    (X_source, source_codes), (X_target, target_codes) = map(
-        _published_rows, (source, target)
-    )
-    return Sides((X_source, X_target), (source_codes, target_codes))
+    rows, codes = _published_sides("office-caltech-10", source, target)
+    X = _components(rows[0], N_COMPONENTS), _components(rows[1], N_COMPONENTS)
+    return Sides(X, codes)
 
 
-def _published_rows(side: tuple[str, str]) -> tuple[Float, Int]:
-    entry = load_catalogue(CATALOGUE)["office-caltech-10"]
-    spec: Any = published_spec(entry, *side)
-    with TemporaryDirectory() as folder:
-        record = _fetch_record("office-caltech-10", spec["resource"], folder)
-        path = record.parent / spec["file"]
-        X, names = read_matrix(path, spec, entry["classes"])
-    return _components(X, N_COMPONENTS), _codes(names.tolist(), entry["classes"])
+@cache
+def photographs_words(source: str, target: str, n_words: int) -> Sides:
+    """Return counts of the visual words that are the most frequent in two domains."""
+    views = ("surf", source), ("surf", target)
+    (first, second), codes = _published_sides("office-caltech-10", *views)
+    counts = (first > 0).mean(axis=0) + (second > 0).mean(axis=0)
+    words = np.sort(np.argsort(-counts, kind="stable")[:n_words])
+    shared = [(number, number) for number in range(n_words)]
+    return Sides((first[:, words], second[:, words]), codes, shared=shared)
+
+
+@cache
+def reuters(source: str, target: str) -> Sides:
+    """Return documents in two languages, row by row the same, as latent components."""
+    views = ("words", source), ("words", target)
+    (first, second), codes = _published_sides("reuters-600", *views)
+    return Sides((_latent(first, N_COMPONENTS), _latent(second, N_COMPONENTS)), codes)
+
+
+@cache
+def tags() -> Table:
+    """Return tags of photographs as activations of a network."""
+    (X, _), (codes, _) = _published_sides("nus-imagenet", *[("tags", "tags")] * 2)
+    return X, codes
+
+
+def _published_sides(
+    dataset: str, *views: tuple[str, str]
+) -> tuple[tuple[Any, Any], tuple[Int, Int]]:
+    """Return rows and classes of two (view, domain) of a published data set."""
+    entry = load_catalogue(CATALOGUE)[dataset]
+    sides = []
+    for view in views:
+        spec: Any = published_spec(entry, *view)
+        with TemporaryDirectory() as folder:
+            record = _fetch_record(dataset, spec["resource"], folder)
+            path = record.parent / spec["file"]
+            X, names = read_matrix(path, spec, entry["classes"])
+        rows = X if issparse(X) else np.asarray(X, dtype=float)
+        sides.append((rows, _codes(names.tolist(), entry["classes"])))
+    (X_source, codes), (X_target, truth) = sides
+    return (X_source, X_target), (codes, truth)

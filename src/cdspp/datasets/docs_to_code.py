@@ -6,7 +6,8 @@ import ast
 import inspect
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from types import ModuleType
+from typing import ClassVar, NamedTuple
 
 import scipy
 
@@ -32,21 +33,24 @@ class DocsToCode(Dataset):
     identifier = "docs-to-code"
     kind = "texts"
     domains = ("docs", "code")
-    classes = (
+    classes: tuple[str, ...] = (
         *("interpolate", "linalg", "optimize", "signal"),
         *("sparse", "spatial", "special", "stats"),
     )
     packages = ("scipy",)
+    library: ClassVar[ModuleType] = scipy
 
     def generate(self, folder: Path) -> Mapping[str, Sequence[Sample]]:
         """Write ``<domain>/<class>/<qualified name>.txt`` or ``.py``."""
         samples: dict[str, list[Sample]] = {name: [] for name in self.domains}
         for label in self.classes:
-            package, entries = Path(scipy.__file__).with_name(label), list[_Function]()
+            entries = list[_Function]()
+            package = Path(str(self.library.__file__)).with_name(label)
             for path in package.rglob("*.py"):
                 parts = path.relative_to(package).parts
                 if "tests" not in parts:
-                    module = ".".join(["scipy", label, *parts]).removesuffix(".py")
+                    names = self.library.__name__, label, *parts
+                    module = ".".join(names).removesuffix(".py")
                     source = path.read_text(encoding="utf-8")
                     entries += _in_node(ast.parse(source), module, source.splitlines())
             entries.sort()
