@@ -12,7 +12,7 @@ import time
 import warnings
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TypeAlias
 
 import numpy as np
 
@@ -24,18 +24,19 @@ from benchmarks.decision_records import (
     write_records,
 )
 from benchmarks.earlier_bet import Bet, earlier_bets
-from benchmarks.stand_ins import (
-    candidates,
-    fit_candidate,
-    hold_outs,
-    label_without_labels,
-)
+from cdspp.analysis.compare import candidates_of, compare
+from cdspp.analysis.hold_outs import HoldOuts, Problem, make_folds
 from cdspp.core.errors import DataError
-from cdspp.methods import available, method_class
-from cdspp.methods.base import UNLABELLED
+from cdspp.core.names import STANDARDISE
+from cdspp.methods import method_class
+from cdspp.methods.base import UNLABELLED, Int
 
 __all__ = ["judge_draw", "judge_family", "possible_draws"]
 
+REPEATS, TEST_SHARE, MAX_ROWS = 8, 1 / 5, 2000  # as in `compare`
+
+# Codes by hold-out and labelled row, of unlabelled rows, and processor seconds.
+Fit: TypeAlias = tuple[Int, Int, float]
 NO_BET = Bet("", np.empty(0, dtype=int), 0.0)
 
 
@@ -109,21 +110,7 @@ def judge_family(
 
 def judge_draw(draw: Draw, labels: int, number: int, bet: Bet = NO_BET) -> DrawRecord:
     """Fit every candidate over hold-outs, and on all labelled rows."""
-    fits: dict[str, tuple[Any, Any, float]] = {}
-    start = time.process_time()
-    if labels:
-        runs = hold_outs(draw.X, draw.y, draw.source, number)
-        problem = runs.problem
-        sizes = len(problem.labelled), len(np.unique(draw.truth))
-        for name in candidates(problem.bridge, *sizes):
-            start = time.process_time()
-            fit = fit_candidate(runs, name)
-            fits[name] = (*fit, time.process_time() - start)
-    else:
-        none = np.empty((0, 0), dtype=int)
-        answers = label_without_labels(draw.X, draw.source)
-        each = (time.process_time() - start) / len(answers)
-        fits = {name: (none, codes, each) for name, codes in answers.items()}
+    fits = _fits(draw, number) if labels else _fits_of_source(draw, number)
     predicted, transduction, seconds = zip(*fits.values(), strict=True)
     return DrawRecord(
         labels=labels,
@@ -132,7 +119,7 @@ def judge_draw(draw: Draw, labels: int, number: int, bet: Bet = NO_BET) -> DrawR
         y=draw.y,
         truth=draw.truth,
         names=np.array([*fits]),
-        uses_source=np.array([_uses_source(name) for name in fits]),
+        uses_source=np.array([method_class(name).uses_source for name in fits]),
         predicted=np.array(predicted),
         transduction=np.array(transduction),
         seconds=np.array(seconds),
@@ -142,10 +129,29 @@ def judge_draw(draw: Draw, labels: int, number: int, bet: Bet = NO_BET) -> DrawR
     )
 
 
-def _uses_source(name: str) -> bool:
-    if name in available():
-        return method_class(name).uses_source
-    return name.startswith(("pooled", "stacked"))
+def _fits(draw: Draw, seed: int) -> dict[str, Fit]:
+    """Return the labels of the candidates of `compare` that do not fail."""
+    problem = Problem.of(draw.X, draw.y, draw.source, STANDARDISE)
+    repeats = REPEATS if problem.class_sizes.max() > 1 else 0
+    folds = make_folds(problem, repeats, TEST_SHARE, MAX_ROWS, seed)
+    runs = HoldOuts(problem, folds, STANDARDISE, MAX_ROWS, seed)
+    fits = {}
+    for name in candidates_of(runs):
+        start = time.process_time()
+        predicted, codes = runs.predicted(name), runs.transduction(problem, name)
+        if codes is not None and name not in runs.failures:
+            fits[name] = predicted, codes, time.process_time() - start
+    return fits
+
+
+def _fits_of_source(draw: Draw, seed: int) -> dict[str, Fit]:
+    """Return the labels that the members of `compare` give without a target label."""
+    start = time.process_time()
+    found = compare(draw.X, draw.y, source=draw.source, seed=seed)
+    members, n = found.estimator.members_, len(draw.X)
+    each = (time.process_time() - start) / len(members)
+    none = np.empty((0, 0), dtype=np.intp)
+    return {name: (none, m.transduction_[-n:], each) for name, m in members.items()}
 
 
 if __name__ == "__main__":

@@ -20,9 +20,9 @@ import pandas as pd
 
 from benchmarks.decision_families import FAMILIES, LABELS
 from benchmarks.decision_records import DrawRecord, read_records, records_path
+from benchmarks.decision_votes import Answer, answer, source_gain
 from benchmarks.earlier_bet import export_code
 from benchmarks.measure import run_module
-from benchmarks.stand_ins import Answer, source_gain, vote
 from cdspp.core.seeding import generator
 from cdspp.methods.base import Int
 
@@ -160,7 +160,7 @@ def _deployed(
     record: DrawRecord, accuracies: Mapping[str, float]
 ) -> Iterator[tuple[str, float, dict[str, Any]]]:
     """Yield policies, the accuracy of what they deploy, and more on the vote."""
-    together = vote(record)
+    together = answer(record)
     more = _with_interval(together)
     if record.labels:
         names = "source_gain", "source_low", "source_high"
@@ -168,11 +168,11 @@ def _deployed(
     more["seconds"] = float(record.seconds.sum())
     yield VOTE, record.accuracy(together.codes), more
     if record.labels:
-        alone = vote(record, with_source=False)
+        alone = answer(record, with_source=False)
         yield WITHOUT, record.accuracy(alone.codes), _with_interval(alone)
         yield BET, record.accuracy(record.bet_codes), {"seconds": record.bet_seconds}
     for temperature in TEMPERATURES if record.labels else ():
-        codes: Int = vote(record, temperature=temperature).codes
+        codes: Int = answer(record, temperature=temperature).codes
         yield f"vote, temperature {temperature}", record.accuracy(codes), {}
     for recipe, choices in RECIPES.items():
         known = [name for name in choices if name in accuracies]
@@ -180,8 +180,8 @@ def _deployed(
             yield recipe, accuracies[known[0]], {}
 
 
-def _with_interval(answer: Answer) -> dict[str, Any]:
-    return {"estimate": answer.estimate, "low": answer.low, "high": answer.high}
+def _with_interval(of: Answer) -> dict[str, Any]:
+    return dict(zip(("estimate", "low", "high"), of.accuracy, strict=True))
 
 
 class Mean(NamedTuple):

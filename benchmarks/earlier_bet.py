@@ -117,7 +117,8 @@ def _bet(X: Any, y: Any, source: Any, seed: int) -> Bet:
     from cdspp.methods.problem import scale_domains
 
     start = time.process_time()
-    method = compare(X, y, source=source, seed=seed).best_bet
+    found: Any = compare(X, y, source=source, seed=seed)  # of that version
+    method = found.best_bet
     seconds = time.process_time() - start
     scaling, scaled = scale_domains("standardise", X, source)
     scaled = scaled.with_bridges(method_class(method).bridges)

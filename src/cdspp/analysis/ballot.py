@@ -1,7 +1,7 @@
 """The labels that candidates give to the same rows, and the vote that they make."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -26,19 +26,23 @@ class Ballot:
         Classes of the labelled rows.
     n_classes : int
         Number of classes.
+    shrinkage, temperature : float
+        Constants of the weights, as in `cdspp.analysis.vote`.
     """
 
     predicted: dict[str, Int]
     transduction: dict[str, Int]
     codes: Int
     n_classes: int
+    shrinkage: float = vote.SHRINKAGE
+    temperature: float = vote.TEMPERATURE
 
     def of(self, names: Iterable[str]) -> "Ballot":
         """Return the ballot of some candidates."""
         names = [*names]
         predicted = {name: self.predicted[name] for name in names}
         transduction = {name: self.transduction[name] for name in names}
-        return Ballot(predicted, transduction, self.codes, self.n_classes)
+        return replace(self, predicted=predicted, transduction=transduction)
 
     @cached_property
     def correct(self) -> dict[str, Floats]:
@@ -62,17 +66,23 @@ class Ballot:
     @cached_property
     def gains(self) -> dict[str, float]:
         """The shrunk gain of each candidate; zero without hold-outs."""
-        return vote.shrunk_gains(self.correct, self.reference)
+        return vote.shrunk_gains(self.correct, self.reference, shrinkage=self.shrinkage)
 
     @cached_property
     def weights(self) -> dict[str, float]:
         """The weight of each candidate; equal without hold-outs."""
-        return vote.weights(self.gains, self.sharing)
+        return vote.weights(self.gains, self.sharing, temperature=self.temperature)
 
     @cached_property
     def held_out(self) -> Int:
         """The vote's labels of held-out rows, with weights from the other rows."""
-        weights = vote.weights_of_others(self.correct, self.reference, self.sharing)
+        weights = vote.weights_of_others(
+            self.correct,
+            self.reference,
+            self.sharing,
+            shrinkage=self.shrinkage,
+            temperature=self.temperature,
+        )
         return vote.held_out_votes(self.predicted, weights, self.n_classes)
 
     def label(self, transduction: dict[str, Int]) -> tuple[Int, Floats]:
@@ -95,6 +105,20 @@ class Ballot:
     def right(self) -> Floats:
         """The mean correctness of the vote on each labelled row; NaN if not tested."""
         return vote.row_means(vote.correctness(self.held_out, self.codes))
+
+    def gain_over(self, members: Sequence[str], truth: Int) -> vote.SourceGain:
+        """Return the gain over the vote of some members on the unlabelled rows.
+
+        `truth` has the labels that are known by now, `vote.NOT_TESTED` for others.
+        """
+        fewer = self.of(members)
+        return vote.source_gain(
+            (self.labels, fewer.labels),
+            truth,
+            (self.held_out, fewer.held_out),
+            self.codes,
+            self.class_shares,
+        )
 
     def admit(self, default: Sequence[str], named: Iterable[str]) -> "Ballot":
         """Return the ballot of the default candidates and of named ones that may join.

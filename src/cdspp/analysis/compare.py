@@ -124,7 +124,7 @@ default="standardise"
     n_folds = repeats if given.tested else 0
     folds = make_folds(given.problem, n_folds, test_share, max_rows, seed)
     runs = HoldOuts(given.problem, folds, scale, max_rows, seed)
-    default = _default_candidates(runs)
+    default = candidates_of(runs)
     extra = [register_method(method) for method in methods or ()]
     candidates = [*dict.fromkeys([*default, *extra])]
     _check(candidates, repeats, given.problem)
@@ -194,7 +194,8 @@ class _Given:
         return self.checked and int(self.problem.class_sizes.max()) > 1
 
 
-def _default_candidates(runs: HoldOuts) -> list[str]:
+def candidates_of(runs: HoldOuts) -> list[str]:
+    """Return the candidates for the tables and the smallest fit of some hold-outs."""
     problem = runs.problem
     fits = [len(np.concatenate(train)) for train, _ in runs.folds]
     n_labelled = min(fits, default=len(problem.labelled))
@@ -296,14 +297,7 @@ def _source_gain(ballot: Ballot, truth: Int) -> SourceGain | None:
     members = [name for name in ballot.weights if not method_class(name).uses_source]
     if not members or len(members) == len(ballot.weights):
         return None
-    without = ballot.of(members)
-    return vote.source_gain(
-        (ballot.labels, without.labels),
-        truth,
-        (ballot.held_out, without.held_out),
-        ballot.codes,
-        ballot.class_shares,
-    )
+    return ballot.gain_over(members, truth)
 
 
 def _candidates(runs: HoldOuts, ballot: Ballot, compared: Ballot) -> pd.DataFrame:

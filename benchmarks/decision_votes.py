@@ -1,0 +1,73 @@
+"""The vote of `compare` on stored labels of candidates, also with other constants."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from benchmarks.decision_records import DrawRecord
+from cdspp.analysis.ballot import Ballot
+from cdspp.analysis.vote import NOT_TESTED, SHRINKAGE, TEMPERATURE, Estimate, accuracy
+from cdspp.methods.base import UNLABELLED, Int
+
+__all__ = ["Answer", "answer", "source_gain"]
+
+UNKNOWN = Estimate(np.nan, np.nan, np.nan)
+
+
+class Answer(NamedTuple):
+    """Codes of unlabelled rows, and the estimate of their accuracy."""
+
+    codes: Int
+    accuracy: Estimate
+
+
+def answer(
+    record: DrawRecord,
+    *,
+    with_source: bool = True,
+    without: Sequence[str] = (),
+    shrinkage: float = SHRINKAGE,
+    temperature: float = TEMPERATURE,
+) -> Answer:
+    """Return the vote of a draw's candidates, or of those without the source.
+
+    Candidates named by `without` do not vote.
+    """
+    names = [n for n in _names(record, with_source) if n not in without]
+    ballot = _ballot(record, shrinkage, temperature).of(names)
+    if not ballot.held_out.size:
+        return Answer(ballot.labels, UNKNOWN)
+    estimate = accuracy(ballot.right, ballot.codes, ballot.class_shares)
+    return Answer(ballot.labels, estimate)
+
+
+def source_gain(record: DrawRecord) -> tuple[float, float, float]:
+    """Return what the source adds to the vote, with its interval."""
+    ballot, members = _ballot(record), _names(record, False)
+    truth = np.full(len(ballot.labels), NOT_TESTED)
+    found = ballot.gain_over(members, truth)
+    return found.gain, found.low, found.high
+
+
+def _ballot(
+    record: DrawRecord,
+    shrinkage: float = SHRINKAGE,
+    temperature: float = TEMPERATURE,
+) -> Ballot:
+    names = [*map(str, record.names)]
+    return Ballot(
+        dict(zip(names, record.predicted.astype(np.intp), strict=True)),
+        dict(zip(names, record.transduction.astype(np.intp), strict=True)),
+        record.truth[record.y != UNLABELLED].astype(np.intp),
+        int(record.truth.max()) + 1,
+        shrinkage,
+        temperature,
+    )
+
+
+def _names(record: DrawRecord, with_source: bool) -> list[str]:
+    pairs = zip(record.names, record.uses_source, strict=True)
+    return [str(name) for name, uses_source in pairs if with_source or not uses_source]
