@@ -22,6 +22,7 @@ SCHEMA = 1  # of records, and of the digests behind a report
 ELSEWHERE = "run the study in another folder"
 NO_RECORD = "the record of its origin, next to it, is missing or damaged"
 CHANGED_RECORD = "the record next to it was edited: its own digest does not match"
+OTHER = "other "  # and a name: its value is too long to show
 OTHER_CODE = "it was made by other code"
 OTHER_INPUTS = "it was made from other kinds of files"
 DEFAULTS = "defaults"
@@ -238,13 +239,16 @@ def _as_json(content: Any) -> Any:
 def _changed_values(old: Any, new: Any, name: str = "") -> Iterator[str]:
     """Yield each value that changed, by its innermost key."""
     if isinstance(old, dict) and isinstance(new, dict):
-        for key in sorted({*old, *new}):
-            value, other = old.get(key, NO_VALUE), new.get(key, NO_VALUE)
-            yield from _changed_values(value, other, key)
+        pairs = ((k, old.get(k, NO_VALUE), new.get(k, NO_VALUE)) for k in {*old, *new})
+        found = [
+            text for k, *pair in sorted(pairs) for text in _changed_values(*pair, k)
+        ]
+        unnamed = len(found) > NAMED and all(text.startswith(OTHER) for text in found)
+        yield from [f"{len(found)} {OTHER}{name}"] if unnamed and name else found
     elif old != new:
         texts = [_shown(value) for value in (old, new)]
         is_short = max(map(len, texts)) <= LONGEST
-        yield f"{name} {' -> '.join(texts)}" if is_short else f"other {name}"
+        yield f"{name} {' -> '.join(texts)}" if is_short else f"{OTHER}{name}"
 
 
 def _shown(value: Any) -> str:
