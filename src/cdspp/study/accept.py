@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import logging
 import os
+import warnings
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import chain
@@ -218,7 +219,8 @@ def _refits(
     level = root.level
     root.setLevel(logging.ERROR)  # other lines are for the log of a job
     try:
-        with loaded_methods(fits):
+        with warnings.catch_warnings(), loaded_methods(fits):
+            warnings.simplefilter("ignore")  # the page has those of the fits
             for sampled, fit in zip(sample, fits, strict=True):
                 key, inputs = sampled.fit.key, sampled.fit.specification.inputs
                 job_inputs = JobInputs(inputs, key.benchmark, key.task, study.gpus)
