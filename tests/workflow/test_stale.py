@@ -265,6 +265,13 @@ def test_more_trials_of_a_block_are_fitted_and_no_other(
     assert re.findall(r"trial (\d+): ok", log.read_text()) == ["4", "4"]
 
 
+@pytest.mark.usefixtures("folder")
+def test_trials_of_other_samples_are_no_trials_of_another_block() -> None:
+    ask(block_size=5, benchmarks=[BENCHMARK | FOUR])
+    found = reasons(status_text("toy.yaml"))
+    assert found == ["svm-t and cdspp: not computed yet: 4 fits, 0 s."]
+
+
 def test_fewer_trials_of_another_seed_are_fitted_for_that_reason(
     folder: Path,
 ) -> None:

@@ -132,7 +132,7 @@ def files_to_remake(study: Study) -> tuple[dict[str, Any], list[str]]:
         "unrecorded": unrecorded,
         "trials": {
             "kept": fits.kept,
-            "run": [cause._asdict() for cause in fits.causes],
+            "run": [cause._asdict() for cause in fits.causes if cause.fits],
         },
     }
     return content, list(reasons_of_run(old, unrecorded, fits))

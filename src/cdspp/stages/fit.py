@@ -305,7 +305,7 @@ def usable_blocks(fit: Fit, inputs: Mapping[str, str]) -> Iterator[tuple[Path, R
     They have its options, code, package versions and device, and `inputs`, digests by
     name, as far as these are of no block. A job compares those of blocks by trial.
     """
-    for path in _blocks(Path(fit.predictions)):
+    for path in filter(Path.is_file, _blocks(Path(fit.predictions))):
         record = _current_record(path, fit)
         if record and _shared_inputs(record.inputs) == _shared_inputs(inputs):
             yield path, record

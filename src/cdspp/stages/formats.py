@@ -19,6 +19,7 @@ from cdspp.core.files import read_error
 from cdspp.core.names import FitKey, PathLike, fit_key, task_domains, trials_of_block
 from cdspp.core.provenance import file_digest, ids_digest
 from cdspp.core.records import (
+    MISSING,
     Record,
     Specification,
     read_record,
@@ -318,7 +319,8 @@ def read_fit(
     digests_of_files = {} if digests is None else digests
     digests_of_files[str(file)] = file_digest(file)
     if reason := record_mismatch(file, expected, digests_of_files, record=record):
-        raise record_error(file, reason)
+        lacks = "it lacks trials that the study asks for"
+        raise record_error(file, lacks if reason == MISSING else reason)
     trials = expected.trials if expected else ()
     return fit.first_trials(max(trials)) if trials else fit
 
