@@ -128,6 +128,9 @@ class _KeptTrials:
 
     def of(self, key: FitKey) -> set[int]:
         """Return the trials of a missing or incomplete file that a job keeps."""
+        file = fit_file(self._study, key)
+        if not any(Path(file).parent.glob("*.json")):
+            return set()
         # Imported here: it imports scikit-learn, and few forecasts need it.
         from cdspp.stages.fit import (
             Fit,
@@ -137,7 +140,6 @@ class _KeptTrials:
             usable_blocks,
         )
 
-        file = fit_file(self._study, key)
         expected = self._specifications.expected_fits(key.benchmark)
         made_of = expected.of(file)
         fit, kept = Fit.specified(file, made_of), set[int]()
