@@ -11,7 +11,7 @@ import pytest
 import yaml
 from support.study_files import ROOT, load, read_study
 
-from cdspp.core.names import MAIN, FitKey, trials_of_block
+from cdspp.core.names import MAIN, FitKey
 from cdspp.methods import method_class
 from cdspp.study.fit_jobs import (
     SHARED_SECONDS,
@@ -93,9 +93,10 @@ def test_methods_share_a_job_only_where_it_stays_short_and_without_torch(
     shared = [group for group in groups if len(group.methods) > 1]
     assert shared
     for group in shared:
-        trials = max(len(trials_of_block(block)) for block in group.blocks)
-        costs = [job_cost(study, group, task, trials) for task in group.tasks]
-        assert max(cost.seconds for cost in costs) <= SHARED_SECONDS
+        jobs = product(group.tasks, group.blocks)
+        assert max(job_cost(study, group, *job).seconds for job in jobs) <= (
+            SHARED_SECONDS
+        )
         assert not any(method_class(name).needs_torch for name in group.methods)
 
 
@@ -122,10 +123,10 @@ def test_quick_methods_in_all_states_are_one_job_a_task_and_block(
     config["settings"] = EXTRA[:1]
     every = list(fit_rules(load(config)))
     groups = [group for group in every if group.fits[0].benchmark == "digits"]
+    quick = ("svm-t", "cdspp-sup", "cdspp", "cdspp-pca", "target-only")
     assert {(g.methods, g.fits[0].setting, g.blocks, len(g.fits)) for g in groups} == {
-        (("svm-t", "cdspp", "cdspp-pca", "target-only"), "main", ("1-10",), 15),
+        (quick, "main", ("1-10",), 16 + len(STATES)),
         (("svm-t", "cdspp"), "one-label", ("1-10",), 2),
-        (("cdspp-sup",), "main", ("1-2",), 1 + len(STATES)),
     }
     assert all(len(group.tasks) == 4 for group in groups)
 
@@ -163,7 +164,7 @@ def test_a_job_is_expected_to_take_what_its_fits_do_and_a_start(study: Study) ->
     total = forecast(study)[1]
     assert total.jobs == len(jobs)
     each = [fit for place in study.benchmarks for fit in study.fits(place)]
-    assert total.trials == sum(len(trials_of_block(fit.block)) for fit in each)
+    assert total.trials == sum(len(study.fit_trials(fit)) for fit in each)
     first = next(fit_rules(study)).fits[0]
     copying = {first._replace(**jobs[0][2])}
     assert expected_seconds(study, jobs[:1], copying) == {0: START_SECONDS}

@@ -279,7 +279,7 @@ def test_the_profile_of_a_cluster_is_read(project: Project) -> None:
 
 def test_scores_do_not_depend_on_cores_or_trials_per_job(project: Project) -> None:
     before = (project.folder / SCORES).read_bytes()
-    project.write_config(study="toy-again", block_size=4)
+    project.write_config(study="toy-again", block_size=3)
     again = "results/toy-again/scores/words.parquet"
     project.snakemake("--cores", "1", "--", again)
     assert (project.folder / again).read_bytes() == before

@@ -5,7 +5,7 @@
 
 from functools import cache, partial
 
-from cdspp.core.names import FitKey, trials_of_block
+from cdspp.core.names import FitKey
 from cdspp.study.files import FIT_LOG
 from cdspp.study.fit_jobs import (
     fit_rules,
@@ -57,13 +57,28 @@ def fit_output(group, extension):
 
 
 @cache
-def fit_asks(group, task, trials, attempt):
-    return fit_request(study, group, task, trials, attempt)
+def fit_asks(group, task, block, attempt):
+    return fit_request(study, group, task, block, attempt)
 
 
 def fit_resource(name, group, wildcards, attempt):
-    trials = len(trials_of_block(wildcards.block))
-    return getattr(fit_asks(group, wildcards.task, trials, attempt), name)
+    asks = fit_asks(group, wildcards.task, wildcards.block, attempt)
+    return getattr(asks, name)
+
+
+def fit_values(group):
+    """Return the values of the fits of a group, as a parameter that reruns no job.
+
+    Snakemake records no function of outputs, and `stale` compares fits one by one, so
+    that a job neither runs for fewer trials nor because its methods share another job.
+    Where no disk is shared it does not see them, and Snakemake compares all values.
+    """
+    values = [job_values(specifications.of_fit(key)) for key in group.fits]
+
+    def unrecorded(wildcards, output):
+        return values
+
+    return values if NO_SHARED_DISK else unrecorded
 
 
 def fit_message(group):
@@ -100,7 +115,7 @@ for group in fit_rules(study):
             gpu=partial(fit_resource, "gpus", group),
         params:
             benchmark=first.benchmark,
-            fits=[job_values(specifications.of_fit(key)) for key in group.fits],
+            fits=fit_values(group),
         message:
             fit_message(group)
         script:

@@ -22,6 +22,7 @@ from cdspp.core.wording import counted
 from cdspp.methods.descriptions import cites_of
 from cdspp.stages.formats import read_fit_record
 from cdspp.study.model import Config
+from cdspp.study.plan import Plans
 from cdspp.study.stale import read_digests
 
 RESULT_COLUMNS = (*FitKey._fields, "trial", "status", "reason", *USAGE, "selected")
@@ -56,13 +57,20 @@ class FitRecords:
         return values[0] if len(values) == 1 else values or None
 
 
-def read_fit_records(paths: Iterable[PathLike]) -> FitRecords:
-    """Read fit records; DataError if one is damaged, outdated or of another fit."""
+def read_fit_records(paths: Iterable[PathLike], plans: Plans = ()) -> FitRecords:
+    """Read fit records, with the trials of `plans`, or without plans all.
+
+    DataError: a record is damaged, outdated or of another fit.
+    """
+    fit_trials = {plan.benchmark: plan.fit_trials for plan in plans}
     jobs: list[Mapping[str, Any]] = []
     results: list[Mapping[str, Any]] = []
     for path in paths:
-        record = read_fit_record(path)
-        results += [{**fit_key(path)._asdict(), **t} for t in record.trials]
+        record, key = read_fit_record(path), fit_key(path)
+        if plans:
+            n_trials = fit_trials[key.benchmark][f"{key.setting}/{key.method}"]
+            record = record.first_trials(n_trials)
+        results += [{**key._asdict(), **trial} for trial in record.trials]
         jobs.append(job_data(record))
     frame = pd.DataFrame(results, columns=list(RESULT_COLUMNS))
     return FitRecords(frame.astype(dict.fromkeys(USAGE, "float64")), jobs)

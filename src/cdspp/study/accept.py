@@ -32,7 +32,14 @@ from cdspp.core.records import (
 )
 from cdspp.core.run_lock import own_run
 from cdspp.core.wording import counted, duration
-from cdspp.stages.fit import FOLDS, Fit, JobInputs, grid_options, loaded_methods
+from cdspp.stages.fit import (
+    FOLDS,
+    Fit,
+    JobInputs,
+    grid_options,
+    loaded_methods,
+    sound_trials,
+)
 from cdspp.stages.formats import read_fit_record
 from cdspp.stages.refit import compare_refit
 from cdspp.study.files import files_before_fits
@@ -65,7 +72,7 @@ class AffectedFit(NamedTuple):
     @property
     def trials(self) -> list[Mapping[str, Any]]:
         """Its trials without those that a run makes again after unexpected errors."""
-        return [trial for trial in self.record.trials if not trial["crashed"]]
+        return sound_trials(self.record)
 
     def origin(self, trial: Mapping[str, Any]) -> dict[str, Any]:
         """Return code and versions that made a trial."""
@@ -108,7 +115,7 @@ def affected_fits(study: Study) -> list[AffectedFit]:
             with suppress(DataError):  # without a sound record a run remakes it
                 record = read_fit_record(path)
                 expected = specifications.expected_fits(fit_key(path).benchmark)
-                target = expected.of(path)
+                target = expected.of(path)._replace(trials=())
                 reason = record_mismatch(path, target, digests, record=record)
                 versions = provenance.numeric_versions(record.extra["versions"])
                 fit = AffectedFit(file, record, target)
