@@ -67,8 +67,11 @@ def fit_resource(name, group, wildcards, attempt):
 
 
 def fit_message(group):
+    # Those that are made this time, as far as is known; jobs need no message.
+    methods = fits_ahead.methods(group.fits) if is_main_process else []
     where = "task {wildcards.task}, trials {wildcards.block}"
-    return f"Fits of {', '.join(group.methods)}: {where}"
+    names = ", ".join(methods or group.methods)
+    return f"Fits of {names}: {group.fits[0].benchmark}, {where}"
 
 
 for group in fit_rules(study):
