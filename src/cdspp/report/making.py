@@ -4,6 +4,7 @@ The record of a job has digests of the specification and the inputs of each grou
 items, and of the files. A file that was lost or edited is made again.
 """
 
+import gc
 import logging
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext, suppress
@@ -92,6 +93,7 @@ def make_items(
             given = {name: resources / name for name in group["resources"]}
             with _style(group["style"]):
                 make = load_function(group["function"])
+                gc.freeze()  # else Python searches all imports again and again
                 make(plans=_plans(group, plans), outputs=outputs, **inputs, **given)
         every = {_name(o): file_digest(o) for o in _outputs(group, files.outputs)}
         made[_key(group)] = {**origin, "files": every}
