@@ -58,11 +58,11 @@ def group_values(group: ItemGroup, resources: Path, style: str) -> Values:
 
 def names_to_make(record: PathLike, groups: Sequence[Values], plans: Plans) -> str:
     """Return the items that a job makes whatever its inputs, as far as is known."""
-    known = _read_record(record)
+    known, origins = _read_record(record), _origins(groups, plans)
     names = [
         name
-        for group in groups
-        if known.get(_key(group), {}).get("made_of") != _origin(group, plans)
+        for group, origin in zip(groups, origins, strict=True)
+        if known.get(_key(group), {}).get("made_of") != origin
         for name in group["names"]
     ]
     return ", ".join(names) or "those with other inputs"
@@ -73,15 +73,12 @@ def make_items(
 ) -> None:
     """Make the tables and figures whose specification, inputs or files have changed."""
     known, made = _read_record(files.record), {}
-    for group in groups:
+    for group, made_of in zip(groups, _origins(groups, plans), strict=True):
         outputs = [*_outputs(group, files.outputs)]
         inputs = {name: [*files.inputs[name]] for name in group["inputs"]}
         paths = {str(path) for each in inputs.values() for path in each}
         digests = {STORED.sub("", path): files.digests[path] for path in paths}
-        origin = {
-            "made_of": _origin(group, plans),
-            "inputs": content_digest(digests),
-        }
+        origin = {"made_of": made_of, "inputs": content_digest(digests)}
         old = dict(known.get(_key(group), {}))
         present = old.pop("files", {})
         if old == origin:
@@ -94,7 +91,8 @@ def make_items(
             with _style(group["style"]):
                 make = load_function(group["function"])
                 gc.freeze()  # else Python searches all imports again and again
-                make(plans=_plans(group, plans), outputs=outputs, **inputs, **given)
+                needed = _plans(plans, group["of_data"])
+                make(plans=needed, outputs=outputs, **inputs, **given)
         every = {_name(o): file_digest(o) for o in _outputs(group, files.outputs)}
         made[_key(group)] = {**origin, "files": every}
     write_json(files.record, with_schema({"groups": made}))
@@ -113,14 +111,19 @@ def _key(group: Values) -> str:
     return f"{group['kind']} {group['names'][0]}"
 
 
-def _plans(group: Values, plans: Plans) -> list[BenchmarkPlan]:
-    return [plan.of_data() if group["of_data"] else plan for plan in plans]
+def _plans(plans: Plans, of_data: bool) -> list[BenchmarkPlan]:
+    return [plan.of_data() if of_data else plan for plan in plans]
 
 
-def _origin(group: Values, plans: Plans) -> str:
-    """Return a digest of the specification of a group, without inputs."""
-    values = {key: value for key, value in group.items() if key != "names"}
-    return content_digest([values, [asdict(plan) for plan in _plans(group, plans)]])
+def _origins(groups: Sequence[Values], plans: Plans) -> Iterator[str]:
+    """Yield a digest of the specification of each group, without inputs."""
+    of_plans = {
+        of_data: content_digest([asdict(plan) for plan in _plans(plans, of_data)])
+        for of_data in (False, True)
+    }
+    for group in groups:
+        values = {key: value for key, value in group.items() if key != "names"}
+        yield content_digest([values, of_plans[group["of_data"]]])
 
 
 def _outputs(group: Values, outputs: Paths) -> Iterator[PathLike]:
