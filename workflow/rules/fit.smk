@@ -53,7 +53,7 @@ def fit_input(group, wildcards):
 def fit_output(group, extension):
     # Paths that begin with names, not wildcards, are found faster among many rules.
     files = [FIT.format(study=study.name, **cell._asdict()) for cell in group.fits]
-    return update([f"{file}.{extension}" for file in files])
+    return updated([f"{file}.{extension}" for file in files])
 
 
 @cache

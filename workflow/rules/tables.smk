@@ -81,8 +81,8 @@ for job in item_jobs(list(PLANS.values())):
         input:
             unpack(partial(item_input, job)),
         output:
-            shown=update(job_files(job)),
-            record=update(record),
+            shown=updated(job_files(job)),
+            record=updated(record),
         log:
             f"logs/{study.name}/{place}.log",
         localrule: True
