@@ -53,7 +53,7 @@ def fit_input(group, wildcards):
 def fit_output(group, extension):
     # Paths that begin with names, not wildcards, are found faster among many rules.
     files = [FIT.format(study=study.name, **cell._asdict()) for cell in group.fits]
-    return update([f"{file}.{extension}" for file in files])
+    return updated([f"{file}.{extension}" for file in files])
 
 
 @cache
@@ -82,8 +82,11 @@ def fit_values(group):
 
 
 def fit_message(group):
+    # Those that are made this time, as far as is known; jobs need no message.
+    methods = fits_ahead.methods(group.fits) if is_main_process else []
     where = "task {wildcards.task}, trials {wildcards.block}"
-    return f"Fits of {', '.join(group.methods)}: {where}"
+    names = ", ".join(methods or group.methods)
+    return f"Fits of {names}: {group.fits[0].benchmark}, {where}"
 
 
 for group in fit_rules(study):

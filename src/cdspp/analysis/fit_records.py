@@ -1,4 +1,9 @@
-"""Records of the fits of a finished study, and the publications to cite."""
+"""Records of the fits of a finished study, and the publications to cite.
+
+`cdspp status` reads records, and needs no tables: pandas is imported where it is used.
+"""
+
+from __future__ import annotations
 
 import json
 import re
@@ -7,11 +12,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-import pandas as pd
-
-from cdspp.analysis.summary import read_scores
 from cdspp.core.devices import PROCESSOR
 from cdspp.core.errors import DataError
 from cdspp.core.names import FitKey, PathLike, fit_key
@@ -24,6 +26,9 @@ from cdspp.stages.formats import read_fit_record
 from cdspp.study.model import Config
 from cdspp.study.plan import Plans
 from cdspp.study.stale import read_digests
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 RESULT_COLUMNS = (*FitKey._fields, "trial", "status", "reason", *USAGE, "selected")
 # Software that every study uses but no record lists.
@@ -62,6 +67,8 @@ def read_fit_records(paths: Iterable[PathLike], plans: Plans = ()) -> FitRecords
 
     DataError: a record is damaged, outdated or of another fit.
     """
+    import pandas as pd
+
     fit_trials = {plan.benchmark: plan.fit_trials for plan in plans}
     jobs: list[Mapping[str, Any]] = []
     results: list[Mapping[str, Any]] = []
@@ -204,6 +211,10 @@ def failure_text(results: pd.DataFrame) -> str:
 
 def failures_of_scores(paths: Iterable[PathLike]) -> str:
     """Return `failure_text` of the existing score files of a study."""
+    import pandas as pd
+
+    from cdspp.analysis.summary import read_scores
+
     scores = []
     for path in filter(Path.is_file, map(Path, paths)):
         with suppress(DataError):  # damaged, as `cdspp verify` reports

@@ -9,7 +9,7 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
-from itertools import count, groupby, product
+from itertools import groupby, product
 from operator import attrgetter
 from typing import Any, NamedTuple
 
@@ -105,12 +105,11 @@ def fit_rules(study: Study) -> Iterator[FitRule]:
     """Yield the groups of fits that share jobs; every fit is in exactly one."""
     rules = Counter[str]()
     for benchmark in study.benchmarks:
-        numbers = count(1)
         for group in _unnamed_groups(study, benchmark):
             _, setting, _, name, _ = group.fits[0]
-            if is_quick(study, group):
-                name = f"quick_{next(numbers)}"
-            elif setting != names.MAIN:
+            if others := len(group.methods) - 1:
+                name = f"{name}_and_{others}_more"
+            if setting != names.MAIN:
                 name = f"{name}_{setting}"
             rule = f"fit_{benchmark}_{name}".replace("-", "_")
             rules[rule] += 1

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
@@ -36,12 +36,14 @@ class Cause(NamedTuple):
 class RunForecast(NamedTuple):
     """The fits of a study, one per trial: those that are kept, and causes of others.
 
-    The `copying` jobs, by their first fits, only copy trials from other blocks.
+    The `copying` jobs, by their first fits, only copy trials from other blocks. Of the
+    other jobs, `cells` are benchmark, setting and method of what they fit.
     """
 
     kept: int
     causes: tuple[Cause, ...]
     copying: frozenset[FitKey] = frozenset()
+    cells: frozenset[tuple[str, str, str]] = frozenset()
 
     def __str__(self) -> str:
         """Return a line for each cause, and the number of fits that are kept."""
@@ -54,6 +56,15 @@ class RunForecast(NamedTuple):
             for cause in self.causes
         ]
         return "\n".join([*lines[:-1], f"{lines[-1]}{kept}."])
+
+    def methods(self, fits: Iterable[FitKey]) -> list[str]:
+        """Return the methods of which some of these `fits`, of any task, are made."""
+        made = (fit.method for fit in fits if _cell(fit) in self.cells)
+        return [*dict.fromkeys(made)]
+
+
+def _cell(fit: FitKey) -> tuple[str, str, str]:
+    return fit.benchmark, fit.setting, fit.method
 
 
 def _names(methods: Sequence[str]) -> str:
@@ -101,7 +112,8 @@ def run_forecast(
     )
     causes += _rescored(study, stale_files, {key.benchmark for key in to_fit})
     by_cost = sorted(causes, key=lambda cause: -cause.seconds)
-    return RunForecast(kept, tuple(by_cost), frozenset(copying))
+    made = frozenset(map(_cell, to_fit))
+    return RunForecast(kept, tuple(by_cost), frozenset(copying), made)
 
 
 def _rescored(
