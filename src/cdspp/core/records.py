@@ -255,9 +255,12 @@ def _as_json(content: Any) -> Any:
 def _changed_values(old: Any, new: Any, name: str = "") -> Iterator[str]:
     """Yield each value that changed, by its innermost key."""
     if isinstance(old, dict) and isinstance(new, dict):
-        pairs = ((k, old.get(k, NO_VALUE), new.get(k, NO_VALUE)) for k in {*old, *new})
         found = [
-            text for k, *pair in sorted(pairs) for text in _changed_values(*pair, k)
+            text
+            for key in sorted({*old, *new})
+            for text in _changed_values(
+                old.get(key, NO_VALUE), new.get(key, NO_VALUE), key
+            )
         ]
         unnamed = len(found) > NAMED and all(text.startswith(OTHER) for text in found)
         yield from [f"{len(found)} {OTHER}{name}"] if unnamed and name else found
