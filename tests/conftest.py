@@ -13,6 +13,7 @@ import pytest
 
 from cdspp.core import yaml_files
 from cdspp.datasets import catalogue
+from cdspp.methods import VARIABLE
 
 if TYPE_CHECKING:
     from support.downloads import Server, Toy
@@ -121,3 +122,9 @@ def toy(tmp_path: Path, server: Server) -> Toy:
     from support.downloads import Toy
 
     return Toy(tmp_path, server)
+
+
+@pytest.fixture
+def no_own_methods(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Forget the methods that studies of other tests have registered."""
+    monkeypatch.delenv(VARIABLE, raising=False)

@@ -36,6 +36,7 @@ from cdspp.report.figures.style import STYLES, class_colours, dots, draw_line, t
 from cdspp.stages.formats import FIT_COLUMNS, read_rows, write_rows
 
 
+@pytest.mark.usefixtures("no_own_methods")
 def test_every_method_and_control_has_a_style_and_supervised_ones_are_hollow() -> None:
     # Without the method target-only, its place is taken by the state itself.
     assert set(STYLES) == {*available(), *METHODS, *CONTROLS, "none"}
