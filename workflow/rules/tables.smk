@@ -6,6 +6,7 @@
 from dataclasses import asdict
 from functools import cache, partial
 
+from cdspp.core.outputs import atomic
 from cdspp.core.provenance import ids_digest
 from cdspp.methods.descriptions import looks
 from cdspp.report.registry import FIGURE, item_jobs
@@ -29,8 +30,8 @@ def caption_file(kind, name, text):
     file = CAPTIONS / kind / f"{name}.rst"
     escaped = re.sub(r"([\\*`|_])", r"\\\1", text)
     if is_main_process and not (file.exists() and file.read_text() == escaped):
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(escaped)
+        with atomic(file) as temporary:
+            temporary.write_text(escaped)
     return file
 
 

@@ -17,6 +17,7 @@ from typing import Any
 from cdspp.core import names
 from cdspp.core.errors import ConfigError, install_hint
 from cdspp.core.files import same_file
+from cdspp.core.outputs import exists_text, mode_of
 
 STUDY_EXTRA = "workflow"
 HELP = Path(__file__).with_name("help")
@@ -112,7 +113,10 @@ def json_text(content: Mapping[str, Any]) -> str:
 
 
 def check_outputs(outputs: Given, inputs: Given, *, force: bool) -> None:
-    """Refuse outputs that replace an input, or a file without --force (ConfigError)."""
+    """Refuse outputs that replace an input, or a file without --force (ConfigError).
+
+    `files.together` decides the latter again when the files are complete.
+    """
     earlier_paths = [Path(path) for path in inputs if path]
     for path in [Path(output) for output in outputs if output]:
         for other in earlier_paths:
@@ -122,8 +126,8 @@ def check_outputs(outputs: Given, inputs: Given, *, force: bool) -> None:
                 fault = "which this command also reads or writes. Choose another name."
                 raise ConfigError(f"{path} would replace {other}, {fault}")
         if os.path.lexists(path) and not force:
-            remedy = "Choose another name, or overwrite it with --force."
-            raise ConfigError(f"{path} already exists. {remedy}")
+            raise ConfigError(exists_text(path))
+        mode_of(path)
         earlier_paths.append(path)
 
 

@@ -16,6 +16,7 @@ from cdspp.cli import command
 from cdspp.cli.command import add_command
 from cdspp.core.errors import DataError, writing_fault
 from cdspp.core.names import MAIN, FitKey, PathLike
+from cdspp.core.outputs import together
 from cdspp.core.wording import aligned, counted
 from cdspp.study.files import study_command, study_file_path, workflow_folder
 
@@ -262,9 +263,11 @@ def _export(arguments: Namespace) -> str:
     folders = {name: arguments.to / study.name / name for name in blocks}
     command.check_outputs(folders.values(), inputs, force=arguments.force)
     lines = []
-    for name, folder in folders.items():
-        n_trials = export_benchmark(folder, blocks[name], study.overlap(name, MAIN))
-        lines.append(f"{folder}: {counted(n_trials, 'trial')}; README.txt explains how")
+    with together(folders.values(), replace=arguments.force):
+        for name, folder in folders.items():
+            n_trials = export_benchmark(folder, blocks[name], study.overlap(name, MAIN))
+            told = f"{counted(n_trials, 'trial')}; README.txt explains how"
+            lines.append(f"{folder}: {told}")
     return "\n".join(lines)
 
 
