@@ -109,7 +109,8 @@ def exit_if_failed(text: str, *, failed: object) -> str:
 def json_text(content: Mapping[str, Any]) -> str:
     """Return the text that a command prints with --json."""
     versioned = {"schema_version": JSON_VERSION, **content}
-    return json.dumps(versioned, indent=2, sort_keys=True, allow_nan=False)
+    text = json.dumps(versioned, indent=2, sort_keys=True, allow_nan=False)
+    return text.replace("\x7f", "\\u007f")  # the only one that JSON does not escape
 
 
 def check_outputs(outputs: Given, inputs: Given, *, force: bool) -> None:

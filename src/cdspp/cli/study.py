@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import os
-import re
 import shlex
 import warnings
 from argparse import Namespace
@@ -90,8 +89,6 @@ def _verify(arguments: Namespace) -> str:
     content = _checks(folder, None if study is None else stale(study))
     faults, failed = content["differences"], content["failures"]
     text = "\n".join(filter(None, [*faults, content["result"], failed]))
-    # File names in a stranger's results could contain control codes of the terminal.
-    text = re.sub(r"[^\n\x20-\x7e\xa0-\U0010ffff]", lambda c: ascii(c[0])[1:-1], text)
     return command.exit_if_failed(
         command.json_text(content) if arguments.json else text,
         failed=faults or (arguments.strict and failed),

@@ -29,7 +29,7 @@ from cdspp.core.provenance import (
 # Modules that compute no number of a result: messages, files, locks, memory, forecasts.
 HELPERS = (
     *("discovery", "errors", "files", "jobs", "memory", "outputs", "provenance"),
-    *("records", "run_lock", "wording"),
+    *("records", "run_lock", "screen", "wording"),
 )
 NO_NUMBERS = frozenset(
     (*(f"{PACKAGE}.core.{name}" for name in HELPERS), f"{PACKAGE}.methods.cost")
