@@ -63,7 +63,9 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         write_csv(folder / "splits.csv", external.pd.DataFrame({"a": [1]}))
         return 1
 
-    of_study = SimpleNamespace(name="shop", benchmarks=["goods"], overlap=lambda *_: "")
+    of_study = SimpleNamespace(
+        name="shop", benchmarks=["goods"], trials=2, overlap=lambda *_: ""
+    )
     monkeypatch.setattr(study, "read_study", lambda file: of_study)
     monkeypatch.setattr(study, "task_blocks", lambda *_: [])
     monkeypatch.setattr(study, "warn_if_changed", lambda *_: None)
