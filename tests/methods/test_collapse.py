@@ -121,14 +121,3 @@ def test_a_method_answers_for_the_rows_that_it_compares() -> None:
     assert kinds(source, "svm-t", "target-only", "cdspp-pca") == ["", "", ""]
     target = shifted(roomy(), target=OFFSET)
     assert kinds(target, "svm-t", "cdspp-pca") == ["parallel rows", ""]
-
-
-def test_the_scale_is_blamed_only_where_it_can_be_the_cause() -> None:
-    rows = np.random.default_rng(0).standard_normal((40, 3))
-    predicted = np.zeros(40, dtype=int)
-    for X, cause in (
-        (rows, "scale of the features is not the cause"),
-        (rows * [1, 1, 1000], "scale the features"),
-        (rows + 100, "scale the features"),
-    ):
-        assert cause in find_collapse(predicted, 2, {"target": X}).sentence
