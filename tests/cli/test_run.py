@@ -281,7 +281,7 @@ def test_snakemake_gets_the_files_and_last_what_follows_the_dashes(
     assert command[command.index("--snakefile") + 1] == str(repository / "Snakefile")
 
 
-def test_an_interruption_reaches_the_command_which_ends_as_it_does(
+def test_an_interruption_reaches_the_command_which_ends_properly(
     tmp_path: Path,
 ) -> None:
     program = (
@@ -294,7 +294,7 @@ def test_an_interruption_reaches_the_command_which_ends_as_it_does(
     caller = (
         "import sys; from cdspp.cli import main, run;"
         f"run._command = lambda _: [sys.executable, '-c', {program!r}];"
-        "main.main(['run'])"
+        "sys.exit(main.main(['run']))"
     )
     running = subprocess.Popen(
         [sys.executable, "-c", caller],
@@ -308,7 +308,7 @@ def test_an_interruption_reaches_the_command_which_ends_as_it_does(
         time.sleep(0.05)
     running.send_signal(signal.SIGINT)
     _, message = running.communicate(timeout=20)
-    assert running.returncode == 7
+    assert running.returncode == 130
     assert "Interrupted after 0 of 0 jobs. The same command resumes it.\n" in message
     [log] = tmp_path.glob("logs/*")
     assert log.read_text() == "ready\nended properly\n"

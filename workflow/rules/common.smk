@@ -21,6 +21,7 @@ from cdspp.core.run_lock import (
     lock_run,
     require_posix,
 )
+from cdspp.core.screen import printable_record
 from cdspp.report.registry import KINDS, names_of_kind
 from cdspp.study.config import load_study, merge_files, merge_presets
 from cdspp.study.files import (
@@ -57,6 +58,8 @@ from cdspp.study.stale import (
     stale,
     unrecorded_files,
 )
+
+logger.addFilter(printable_record)  # a text of the user steers no terminal
 
 # Resources of the library, wherever the rules are: a module's rules may be in a repository.
 # No parameter contains their path, so that moving the folder changes nothing: scripts ask

@@ -7,6 +7,7 @@
 
 from functools import partial
 
+from cdspp.core.outputs import atomic
 from cdspp.report.making import group_values, names_to_make
 from cdspp.report.registry import FIGURE, item_jobs
 from cdspp.study.files import FIGURE_FORMS, TABLE_FORMS, item_inputs
@@ -25,8 +26,8 @@ def caption_file(kind, name, text):
     file = CAPTIONS / kind / f"{name}.rst"
     escaped = re.sub(r"([\\*`|_])", r"\\\1", text)
     if is_main_process and not (file.exists() and file.read_text() == escaped):
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(escaped)
+        with atomic(file) as temporary:
+            temporary.write_text(escaped)
     return file
 
 

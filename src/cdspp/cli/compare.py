@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 from cdspp.cli import command
 from cdspp.core.errors import UnitWarning
-from cdspp.core.files import atomic, write_csv, write_json
+from cdspp.core.files import write_csv, write_json
 from cdspp.core.names import PCA, STANDARDISE
+from cdspp.core.outputs import atomic, together
 from cdspp.core.wording import aligned, counted
 
 if TYPE_CHECKING:
@@ -56,7 +57,8 @@ def _compare(arguments: Namespace) -> str:
     if result.test is not None and result.test.n_rows:
         marked = "rows that the test counted are now marked"
         text.append(f"{arguments.labelled[-1]}: {marked}")
-    text += _write_files(arguments, result, target, head)
+    with together(outputs, replace=arguments.force):
+        text += _write_files(arguments, result, target, head)
     shares = result.candidates.set_index("display_name")["degenerate"]
     names = arguments.strict and ", ".join(shares.index[shares > MOST_COLLAPSED])
     if names:

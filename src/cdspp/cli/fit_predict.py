@@ -17,6 +17,7 @@ import numpy as np
 from cdspp.cli import command
 from cdspp.core.errors import ConfigError, CostWarning, DataError, UnitWarning
 from cdspp.core.names import PathLike
+from cdspp.core.outputs import together
 from cdspp.core.wording import aligned, counted
 
 if TYPE_CHECKING:
@@ -99,10 +100,12 @@ def _fit(arguments: Namespace) -> str:
     ids = [k for k, label in zip(target.ids, target.labels, strict=True) if not label]
     if previous is not None:
         texts += changes(previous, reason, dict(zip(ids, labels, strict=True)))
-    rows.write_predictions(arguments.output, ids, labels, model.history_[-1].confidence)
-    if arguments.model:
-        _save_model(arguments, model, raw_target, scaling, reason)
-        texts.append(f"model: {arguments.model}")
+    confidence = model.history_[-1].confidence
+    with together(outputs, replace=arguments.force):
+        rows.write_predictions(arguments.output, ids, labels, confidence)
+        if arguments.model:
+            _save_model(arguments, model, raw_target, scaling, reason)
+            texts.append(f"model: {arguments.model}")
     if not ids:
         texts.append("note: every target row has a label: there is nothing to predict.")
     texts.append(f"{counted(len(ids), 'prediction')}: {arguments.output}")
@@ -297,7 +300,8 @@ def _predict(arguments: Namespace) -> str:
         if arguments.strict:
             fault = "--strict: predictions are degenerate (one class); no file written"
             return command.exit_if_failed("\n".join([*texts, fault]), failed=True)
-    write_predictions(arguments.output, target.ids, predicted, confidence)
+    with together([arguments.output], replace=arguments.force):
+        write_predictions(arguments.output, target.ids, predicted, confidence)
     predictions = counted(len(predicted), "prediction")
     return "\n".join([*texts, f"{predictions}: {arguments.output}"])
 

@@ -231,7 +231,7 @@ def _yaml_value(value: object) -> str:
 
 
 def _init(arguments: Namespace) -> str:
-    from cdspp.core.files import atomic
+    from cdspp.core.outputs import atomic, together
 
     command.need_package("jinja2", "cdspp init", command.STUDY_EXTRA)
     name, path = arguments.name, Path(f"{arguments.name}.yaml")
@@ -241,7 +241,7 @@ def _init(arguments: Namespace) -> str:
     command.check_outputs([path], tables, force=arguments.force)
     data = _read_data(arguments)
     text = study_text(data, arguments.method, arguments.reference)
-    with atomic(path) as temporary:
+    with together([path], replace=arguments.force), atomic(path) as temporary:
         temporary.write_text(text, encoding="utf-8")
         try:
             study = read_study([temporary])

@@ -4,7 +4,6 @@ The events of Snakemake are read in its own process, by the logger plug-in, or i
 of `cdspp run`.
 """
 
-import io
 import os
 import re
 import shutil
@@ -17,6 +16,7 @@ from textwrap import TextWrapper, wrap
 from typing import Any
 
 from cdspp.core.errors import DataError, writing_fault
+from cdspp.core.screen import PrintableStream, printable_stream
 from cdspp.core.snakemake_internals import FOLDER
 from cdspp.core.wording import counted, duration
 from cdspp.study.time_left import TimeLeft
@@ -57,7 +57,12 @@ class RunDisplay:
         self.failed_logs: dict[str, list[str]] = {}
         self.errors: list[str] = []
         is_dumb = os.environ.get("TERM") == "dumb"
-        self.in_place = sys.stderr.isatty() and not is_dumb
+        self.in_place = self.screen.isatty() and not is_dumb
+
+    @property
+    def screen(self) -> PrintableStream:
+        """The stream for progress and failures."""
+        return printable_stream(sys.stderr)
 
     def read(self, event: Mapping[str, Any]) -> None:
         """Read an event of Snakemake; print what the user needs to know of it."""
@@ -153,10 +158,10 @@ class RunDisplay:
         """Print the line; without a terminal, only once in a while."""
         if self.in_place and not (self.dry and self.total):
             columns = shutil.get_terminal_size().columns
-            sys.stderr.write(f"\r{str(self)[: columns - 1]}\x1b[K")
+            self.screen.redraw(str(self)[: columns - 1])
         elif self._is_due() and not self.dry:
-            sys.stderr.write(f"{self}\n")
-        sys.stderr.flush()
+            self.screen.write(f"{self}\n")
+        self.screen.flush()
 
     def _is_due(self) -> bool:
         """Return whether a line is due without a terminal, and note that it was."""
@@ -175,13 +180,13 @@ class RunDisplay:
         """Print a text in place of the line."""
         if text:
             self.clear()
-            sys.stderr.write(f"{folded(text)}\n")
-            sys.stderr.flush()
+            self.screen.write(f"{folded(text)}\n")
+            self.screen.flush()
 
     def clear(self) -> None:
         """Remove the line, so that others can be printed."""
         if self.in_place:
-            sys.stderr.write("\r\x1b[K")
+            self.screen.redraw("")
 
     def _print_lock_note(self) -> None:
         self.print(self.lock_note)
@@ -206,13 +211,12 @@ class RunDisplay:
         self.clear()
         self._print_lock_note()
         if self.errors or (self.interrupted and self.done < self.total):
-            sys.stderr.write(f"{self.failure()}\n")
-            sys.stderr.flush()
+            self.screen.write(f"{self.failure()}\n")
+            self.screen.flush()
         elif text := self.result():
-            if isinstance(sys.stdout, io.TextIOWrapper):  # which may lack a letter
-                sys.stdout.reconfigure(errors="backslashreplace")
-            sys.stdout.write(f"{text}\n")
-            sys.stdout.flush()
+            output = printable_stream(sys.stdout)
+            output.write(f"{text}\n")
+            output.flush()
 
     def result(self) -> str:
         """Return what a run has made, or a dry run would; empty if there was no run."""

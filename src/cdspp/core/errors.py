@@ -99,6 +99,7 @@ class CollapseWarning(UserWarning):
     """A degenerate fit: one class for nearly all rows, or rows nearly parallel."""
 
 
+INTERRUPTED = 130  # the exit code of a program that SIGINT ends
 _NO_SPACE = (errno.ENOSPC, errno.EDQUOT)
 _PERMISSION_REMEDY = "Allow it (chmod, chown) or choose another folder, and run again."
 _REFUSED = {

@@ -18,7 +18,7 @@ from typing import Any
 from urllib.parse import quote, urlsplit
 
 from cdspp.core.errors import ChecksumError, DataError, raise_write_error, write_errors
-from cdspp.core.files import atomic
+from cdspp.core.outputs import atomic
 from cdspp.core.provenance import versions
 from cdspp.datasets.catalogue import refuse_unknown_keys
 

@@ -27,7 +27,8 @@ import numpy as np
 
 from cdspp.core.discovery import did_you_mean
 from cdspp.core.errors import DataError, write_errors
-from cdspp.core.files import atomic, read_json, write_json
+from cdspp.core.files import read_json, write_json
+from cdspp.core.outputs import atomic
 from cdspp.core.wording import shortened
 from cdspp.datasets import fetch, image_files
 from cdspp.datasets.archives import extract, matches

@@ -9,8 +9,9 @@ import numpy as np
 import pandas as pd
 
 from cdspp.core.errors import DataError
-from cdspp.core.files import atomic, write_csv
+from cdspp.core.files import write_csv
 from cdspp.core.names import MAIN, PathLike, feature_names, task_domains
+from cdspp.core.outputs import atomic
 from cdspp.core.wording import counted
 from cdspp.methods.base import UNLABELLED, Iteration
 from cdspp.methods.problem import find_collapse

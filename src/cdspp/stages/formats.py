@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from cdspp.core import files
 from cdspp.core.files import read_error
 from cdspp.core.names import FitKey, PathLike, fit_key, task_domains, trials_of_block
+from cdspp.core.outputs import atomic
 from cdspp.core.provenance import file_digest, ids_digest
 from cdspp.core.records import (
     MISSING,
@@ -100,7 +101,7 @@ def write_features(path: PathLike, features: Features) -> None:
     if features.columns is not None:
         parts["columns"] = np.asarray(features.columns, dtype=np.str_)
     provenance = json.dumps(dict(features.provenance), sort_keys=True)
-    with files.atomic(path) as temporary, temporary.open("wb") as stream:
+    with atomic(path) as temporary, temporary.open("wb") as stream:
         np.savez(stream, provenance=np.asarray(provenance), **parts)
 
 
@@ -145,7 +146,7 @@ def write_rows(
     """Write named columns as Parquet with the declared types, in the given order."""
     import pyarrow.parquet as pq
 
-    with files.atomic(path) as temporary:
+    with atomic(path) as temporary:
         pq.write_table(_table(columns, values), temporary)
 
 

@@ -17,8 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cdspp.core.errors import DataError
-from cdspp.core.files import atomic, read_arrays, write_csv
+from cdspp.core.files import read_arrays, write_csv
 from cdspp.core.names import PathLike, task_domains
+from cdspp.core.outputs import atomic
 from cdspp.stages import formats
 from cdspp.stages.formats import SCORE_COLUMNS, FitFile
 
