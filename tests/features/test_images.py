@@ -9,9 +9,9 @@ import pytest
 from PIL import Image
 
 from cdspp.core.errors import ConfigError, DataError
+from cdspp.datasets.pixels import read_images
 from cdspp.features import own_digests
-from cdspp.features.base import read_image
-from cdspp.features.cnn import IMAGES_PER_PASS, Cnn, load_torchvision
+from cdspp.features.cnn import IMAGES_PER_PASS, Cnn, _normalised, load_torchvision
 from cdspp.features.visual_words import VisualWords
 
 
@@ -41,22 +41,22 @@ def test_images_of_any_mode_are_read_alike(mode: str, tmp_path: Path) -> None:
         image = Image.fromarray(grey).convert(mode)
     suffix = "tif" if mode == "CMYK" else "png"
     path = saved(image, tmp_path / f"image.{suffix}")
-    colour = np.asarray(read_image(path, "RGB"))
+    colour = np.asarray(next(read_images([path], "RGB")))
     assert colour.shape == (4, 4, 3)
     np.testing.assert_array_equal(colour, np.repeat(grey[..., None], 3, axis=2))
-    np.testing.assert_array_equal(np.asarray(read_image(path, "L")), grey)
+    np.testing.assert_array_equal(np.asarray(next(read_images([path], "L"))), grey)
 
 
 def test_sixteen_bits_keep_their_shades(tmp_path: Path) -> None:
     shades = np.linspace(0, 65535, 16).reshape(4, 4).astype(np.uint16)
     path = saved(Image.fromarray(shades), tmp_path / "deep.png")
-    read = np.asarray(read_image(path, "L"))
+    read = np.asarray(next(read_images([path], "L")))
     np.testing.assert_array_equal(read, shades // 257)
 
 
 def test_what_is_transparent_is_read_as_white(tmp_path: Path) -> None:
     path = saved(Image.new("RGBA", (3, 3), (0, 0, 0, 0)), tmp_path / "clear.png")
-    assert np.asarray(read_image(path, "L")).min() == 255
+    assert np.asarray(next(read_images([path], "L"))).min() == 255
 
 
 def test_a_picture_taken_sideways_is_read_upright(tmp_path: Path) -> None:
@@ -64,7 +64,7 @@ def test_a_picture_taken_sideways_is_read_upright(tmp_path: Path) -> None:
     exif = image.getexif()
     exif[0x0112] = 6
     image.save(tmp_path / "sideways.jpg", exif=exif)
-    assert read_image(tmp_path / "sideways.jpg", "RGB").size == (2, 6)
+    assert next(read_images([tmp_path / "sideways.jpg"], "RGB")).size == (2, 6)
 
 
 @pytest.mark.parametrize("content", [b"", b"no image", "cut", None])
@@ -94,7 +94,7 @@ def test_the_layer_is_that_of_the_whole_network(photos: list[Path]) -> None:
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(3)
         model = load_torchvision().models.alexnet(weights=None).eval()
-    pixels = torch.from_numpy(np.stack([cnn._pixels(path) for path in photos[:2]]))
+    pixels = torch.from_numpy(np.stack([*map(_normalised, cnn.prepared(photos[:2]))]))
     with torch.inference_mode():
         flat = torch.flatten(model.avgpool(model.features(pixels)), 1)
         expected = model.classifier[:6](flat).numpy()
@@ -117,10 +117,11 @@ def test_the_same_network_gives_the_same_bits_whatever_ran_before(
 def test_crop_keeps_the_middle(tmp_path: Path) -> None:
     image = Image.new("L", (768, 256), 0)
     image.paste(255, (256, 0, 512, 256))
-    pixels = Cnn(resize="crop")._pixels(saved(image, tmp_path / "wide.png"))
-    assert pixels[:, 50:170, 50:170].min() == pixels.max(axis=(1, 2)).min()
-    square = Cnn()._pixels(tmp_path / "wide.png")
-    assert square.min() < 0 < square.max()
+    wide = [saved(image, tmp_path / "wide.png")]
+    pixels = np.asarray(next(Cnn(resize="crop").prepared(wide)))
+    assert pixels.shape == (224, 224, 3)
+    assert pixels[50:170, 50:170].min() == 255
+    assert np.asarray(next(Cnn().prepared(wide))).min() == 0
 
 
 def test_own_weights_count_by_their_content(tmp_path: Path) -> None:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import pickle
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
@@ -14,10 +15,12 @@ from cdspp.core.devices import torch_device
 from cdspp.core.errors import DataError
 from cdspp.core.names import UNTRAINED
 from cdspp.core.provenance import file_digest
-from cdspp.features.base import FileExtractor, read_image
+from cdspp.datasets.pixels import read_images
+from cdspp.features.base import FileExtractor
 
 if TYPE_CHECKING:
     import torch
+    from PIL.Image import Image
 
 
 class _Network(NamedTuple):
@@ -123,33 +126,31 @@ class Cnn(FileExtractor):
 
         device = torch_device(self.device)
         model = self._network().to(device).eval()
-        rows = []
+        rows, images = [], self.prepared(files)
         deterministic = torch.backends.cudnn.flags(
             enabled=True, benchmark=False, deterministic=True, allow_tf32=False
         )
         with torch.inference_mode(), deterministic:
-            for start in range(0, len(files), IMAGES_PER_PASS):
-                batch = files[start : start + IMAGES_PER_PASS]
+            for _ in range(0, len(files), IMAGES_PER_PASS):
+                batch = [*islice(images, IMAGES_PER_PASS)]
                 pixels = np.zeros((IMAGES_PER_PASS, 3, SIDE, SIDE), dtype=np.float32)
-                pixels[: len(batch)] = [self._pixels(path) for path in batch]
+                pixels[: len(batch)] = [*map(_normalised, batch)]
                 output = model(torch.from_numpy(pixels).to(device))
                 rows.append(output[: len(batch)].cpu().numpy())
         return np.concatenate(rows)
 
-    def _pixels(self, path: Path) -> np.ndarray:
-        """Return a normalised image, channels first."""
-        from PIL import Image
+    def prepared(self, files: Sequence[Path]) -> Iterator[Image]:
+        """Yield the images of a domain as the network sees them."""
+        from PIL.Image import Resampling
 
-        image, width, height = read_image(path, "RGB"), SIDE, SIDE
-        if self.resize == "crop":
-            scale = CROP_FROM / min(image.size)
-            width, height = (max(CROP_FROM, round(scale * n)) for n in image.size)
-        image = image.resize((width, height), Image.Resampling.BILINEAR)
-        left, top = (width - SIDE) // 2, (height - SIDE) // 2
-        image = image.crop((left, top, left + SIDE, top + SIDE))
-        mean, deviation = np.array([MEAN, DEVIATION], dtype=np.float32)
-        values = (np.asarray(image, dtype=np.float32) / 255 - mean) / deviation
-        return np.ascontiguousarray(values.transpose(2, 0, 1))
+        for image in read_images(files, "RGB"):
+            width, height = SIDE, SIDE
+            if self.resize == "crop":
+                scale = CROP_FROM / min(image.size)
+                width, height = (max(CROP_FROM, round(scale * n)) for n in image.size)
+            image = image.resize((width, height), Resampling.BILINEAR)
+            left, top = (width - SIDE) // 2, (height - SIDE) // 2
+            yield image.crop((left, top, left + SIDE, top + SIDE))
 
     def _network(self) -> torch.nn.Sequential:
         """Return the network up to the wanted layer, with its weights."""
@@ -206,6 +207,13 @@ class Cnn(FileExtractor):
         if self.weights == PRETRAINED:
             message += " Fetch it with cdspp fetch backbones."
         raise DataError(f"{message} Give the path of a state dict, or random.")
+
+
+def _normalised(image: Image) -> np.ndarray:
+    """Return an image as torchvision's networks expect it, channels first."""
+    mean, deviation = np.array([MEAN, DEVIATION], dtype=np.float32)
+    values = (np.asarray(image, dtype=np.float32) / 255 - mean) / deviation
+    return np.ascontiguousarray(values.transpose(2, 0, 1))
 
 
 def load_torchvision() -> Any:
