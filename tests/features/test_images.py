@@ -166,12 +166,52 @@ def test_unusable_files_of_weights_are_named(
     for use in (cnn.recorded_options, lambda: cnn.extract(photos[:1])):
         with pytest.raises(DataError, match=r"file.*weights .*weights\.pth"):
             use()
-    path.write_bytes(b"not a state dict")
-    with pytest.raises(DataError, match=r"load weights .*weights\.pth"):
-        cnn.extract(photos[:1])
+    for content in (b"not a state dict", b"<!doctype html>", b""):
+        path.write_bytes(content)
+        with pytest.raises(
+            DataError, match=r"weights\.pth: expected a state dict, but"
+        ):
+            cnn.check_own_files()
     torch.save([1, 2], path)
     with pytest.raises(DataError, match="state dict, got list"):
-        cnn.extract(photos[:1])
+        cnn.check_own_files()
+    torch.save(torch.nn.Linear(1, 1), path)
+    with pytest.raises(DataError, match=r"pickled objects, .*not loaded\.") as caught:
+        cnn.check_own_files()
+    assert "weights_only" not in str(caught.value)
+
+
+def test_weights_are_found_inside_a_checkpoint(
+    photos: list[Path], tmp_path: Path
+) -> None:
+    torch = pytest.importorskip("torch")
+    from safetensors.torch import save_file
+
+    cnn = Cnn(layer="pool", seed=1)
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(1)
+        whole = load_torchvision().models.alexnet(weights=None)
+    body = {k: v for k, v in whole.state_dict().items() if k.startswith("features")}
+    wrapped = {f"module.{name}": value for name, value in body.items()}
+    steps = {"state": {0: {"step": torch.tensor(1.0)}}, "param_groups": [{"lr": 0.1}]}
+    path, stored = (
+        tmp_path / "net.pth",
+        Cnn(layer="pool", weights=str(tmp_path / "net.pth")),
+    )
+    for checkpoint in (
+        {"epoch": 3, "state_dict": wrapped, "optimizer": steps},
+        {"model": body, "best": 0.9},
+    ):
+        torch.save(checkpoint, path)
+        np.testing.assert_array_equal(
+            stored.extract(photos[:1]), cnn.extract(photos[:1])
+        )
+    torch.save({"state_dict": body, "state_dict_ema": body}, path)
+    with pytest.raises(DataError, match=r"2 networks \(state_dict\., state_dict_ema\."):
+        stored.check_own_files()
+    save_file(body, tmp_path / "net.safetensors")
+    other = Cnn(layer="pool", weights=str(tmp_path / "net.safetensors"))
+    np.testing.assert_array_equal(other.extract(photos[:1]), expected)
 
 
 def test_a_device_that_is_not_there_is_named(photos: list[Path]) -> None:

@@ -23,7 +23,8 @@ class Extractor(ABC):
     """Base class of all extractors: frozen options that turn inputs into features."""
 
     identifier: ClassVar[str]  #: Name in configuration and paths.
-    kind: ClassVar[str]  #: Its input: "images", "texts" or another "view".
+    #: Its input: "images", "texts", "files" of both kinds, or another "view".
+    kind: ClassVar[str]
     #: Modules that do the computation; loaded on use, with recorded versions.
     modules: ClassVar[tuple[str, ...]] = ("numpy",)
     keeps_width: ClassVar[bool] = False  #: Whether it keeps the number of features.
@@ -49,6 +50,9 @@ class Extractor(ABC):
     def own_files(self) -> tuple[Path, ...]:
         """Files of the user that it reads in addition to its input."""
         return ()
+
+    def check_own_files(self) -> None:  # noqa: B027
+        """Raise DataError, before a study runs, if these files are of no use."""
 
     def recorded_options(self) -> dict[str, Any]:
         """Return the options that affect the result."""
