@@ -116,11 +116,9 @@ def test_frames_and_depths_are_told_with_the_folder(tmp_path: Path) -> None:
     grey = (255 * RAMP).astype(np.uint8)
     for domain in ("web", "phone"):
         saved(grey, folder / domain / "cup/a.png")
-    first.save(
-        folder / "web/cup/b.gif",
-        save_all=True,
-        append_images=[Image.new("L", (64, 64))],
-    )
+    more = [Image.new("L", (64, 64))]
+    place = folder / "web/cup/b.gif"
+    Image.fromarray(grey).save(place, save_all=True, append_images=more)
     saved((4095 * RAMP).astype(np.uint16), folder / "phone/cup/b.tif")
     memory = tmp_path / "data" / "digests.json"
     for _ in "12":  # computed, then from the cache

@@ -194,18 +194,14 @@ def test_weights_are_found_inside_a_checkpoint(
     body = {k: v for k, v in whole.state_dict().items() if k.startswith("features")}
     wrapped = {f"module.{name}": value for name, value in body.items()}
     steps = {"state": {0: {"step": torch.tensor(1.0)}}, "param_groups": [{"lr": 0.1}]}
-    path, stored = (
-        tmp_path / "net.pth",
-        Cnn(layer="pool", weights=str(tmp_path / "net.pth")),
-    )
+    path = tmp_path / "net.pth"
+    stored, expected = Cnn(layer="pool", weights=str(path)), cnn.extract(photos[:1])
     for checkpoint in (
         {"epoch": 3, "state_dict": wrapped, "optimizer": steps},
         {"model": body, "best": 0.9},
     ):
         torch.save(checkpoint, path)
-        np.testing.assert_array_equal(
-            stored.extract(photos[:1]), cnn.extract(photos[:1])
-        )
+        np.testing.assert_array_equal(stored.extract(photos[:1]), expected)
     torch.save({"state_dict": body, "state_dict_ema": body}, path)
     with pytest.raises(DataError, match=r"2 networks \(state_dict\., state_dict_ema\."):
         stored.check_own_files()
