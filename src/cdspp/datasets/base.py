@@ -27,6 +27,7 @@ __all__ = ["ROWS_NAME", "Dataset", "Index", "Sample", "opaque_id", "read_index"]
 Cache = str | Path | None  # file that stores digests of the user's files
 
 INDEX_NAME = "index.json"
+RECORD = ".fetched.json"  # ends the name of a fetched resource's record
 ROWS_NAME = "rows.npz"  # file of a domain whose samples are rows of a table
 KINDS = ("images", "texts", "features", "tables")
 
@@ -257,7 +258,7 @@ def read_index(path: str | Path) -> Index:
 
 def record_path(data: str | Path, dataset: str, resource: str) -> Path:
     """Return the path of a fetched resource's record, below the folder `data`."""
-    return Path(data) / dataset / f"{resource}.fetched.json"
+    return Path(data) / dataset / f"{resource}{RECORD}"
 
 
 def digests_path(data: str | Path | None, dataset: str) -> Path | None:
