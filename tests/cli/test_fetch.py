@@ -8,7 +8,6 @@ import pytest
 from support.downloads import put
 
 from cdspp.__main__ import main
-from cdspp.datasets import fetch
 from cdspp.datasets.catalogue import load_catalogue
 
 
@@ -44,13 +43,12 @@ def test_fetch_goes_on_after_a_resource_that_cannot_be_had(
     assert "no published data set 'y'" in capsys.readouterr().err
 
 
+@pytest.mark.usefixtures("server")
 def test_without_a_network_one_table_says_what_to_put_where(
     tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    monkeypatch.setattr(fetch, "PAUSE", 0.0)
     entry = "{title: t, kind: weights, licence: l, source: s, content: c, resources: {"
     file = "[{name: %s.txt, urls: ['http://127.0.0.1:9/%s'], mirror: sub/%s}]"
     files = {name: file % (name, name, name) for name in "ab"}

@@ -109,7 +109,8 @@ def check_own_files(study: Study, files: Iterable[PathLike] | None = None) -> No
                 to_check[_extractor(study, domain, name)] = None
             name = study.views[name].view
     for extractor in to_check:
-        if extractor.own_files:
+        packages = (name.partition(".")[0] for name in extractor.modules)
+        if extractor.own_files and all(map(find_spec, packages)):
             extractor.check_own_files()
 
 
