@@ -327,9 +327,10 @@ def _explain(error: Exception) -> tuple[DataError, bool]:
     failures = requests.ConnectionError, requests.Timeout, urllib3.exceptions.HTTPError
     if isinstance(error, failures):
         cause = getattr(error.args[0], "reason", error) if error.args else error
-        reason = str(cause).rpartition("): ")[2].rstrip(".")  # without the connection
         before = urllib3.exceptions.ConnectTimeoutError, urllib3.exceptions.ProxyError
         kind = UnreachableError if isinstance(cause, before) else DataError
+        cause = getattr(cause, "original_error", cause)  # of a proxy
+        reason = str(cause).rpartition("): ")[2].rstrip(".")  # without the connection
         return kind(f"the connection failed ({reason})."), True
     return DataError(f"cannot be fetched ({error})."), False
 

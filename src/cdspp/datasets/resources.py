@@ -212,8 +212,9 @@ class _Resource:
                 if len(reasons) < len(self.ways) and not is_offline:
                     log.warning("%s: %s", title, reasons[-1])
         if is_offline:
-            remedy = "`cdspp fetch --list STUDY` says which files to put where"
-            raise UnreachableError(f"{title}: no server can be reached; {remedy}.")
+            files = shortened([path for path, *_ in self.missing()])
+            remedy = f"Put {files} into a mirror; cdspp fetch --list STUDY prints more"
+            raise UnreachableError(f"{title}: no server can be reached. {remedy}.")
         raise DataError("\n".join([f"{title}: could not be fetched.", *reasons]))
 
     def missing(self) -> Iterator[list[str]]:
