@@ -53,6 +53,21 @@ def test_an_optional_package_that_is_missing_is_one_line(
     assert error.endswith("pip install 'cdspp[report]'\n")
 
 
+@pytest.mark.parametrize("command", ["plan", "status"])
+def test_a_study_is_planned_without_pandas(command: str, tmp_path: Path) -> None:
+    program = (
+        "import sys; from cdspp.__main__ import main\n"
+        "code = main(sys.argv[1:]); sys.exit(code or 'pandas' in sys.modules)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program, command],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+
+
 def test_commands_of_a_study_advise_what_has_all_that_they_use(
     repository: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any
 ) -> None:

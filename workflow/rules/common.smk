@@ -12,7 +12,7 @@ from snakemake.logging import logger
 from cdspp.core import snakemake_internals
 from cdspp.core.errors import ConfigError, DataError
 from cdspp.core.names import MAIN, fit_key, task_domains
-from cdspp.core.code_digests import code_digest, data_digest
+from cdspp.core.code_digests import code_digest
 from cdspp.core.run_lock import (
     KEEP_FITS,
     ORPHANED_JOBS_NOTE,

@@ -8,4 +8,5 @@ with job(snakemake.log[0], snakemake.input):
         fits=snakemake.input.fits,
         labels=snakemake.input.labels,
         outputs=snakemake.output,
+        expected=snakemake.params.expected,
     )

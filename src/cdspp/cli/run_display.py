@@ -31,8 +31,8 @@ MOST_LINES = 30  # lines that explain a failure
 FIXED = "\N{NO-BREAK SPACE}"
 LAST_LINES = 5  # of the log of a failed job
 # Rules of one kind are counted together, as fit_digits_cdspp and fit_digits_svm_t.
-KINDS = ("figure", "fit", "predictions", "table", "timing")
-CONTENT = re.compile(r"[A-Z][a-z]+s (?:of )?")  # what opens the messages of these
+KINDS = ("fit", "predictions", "tables_and_figures")
+CONTENT = re.compile(r"[A-Z][a-z ]+ of ")  # what opens the messages of these
 REASONS = {"Forced execution": "outdated"}  # in the words of the sentences above
 TRACEBACK = '  File "'  # a location in the workflow, named in the first line
 OWN_ERROR = re.compile(r"WorkflowError( in .*)?:$")  # our message follows
@@ -311,12 +311,11 @@ def folded(text: str) -> str:
 
 
 def _kind(rule: str) -> str:
-    kind, _, rest = rule.partition("_")
-    return kind if rest and kind in KINDS else rule
+    return next((kind for kind in KINDS if rule.startswith(f"{kind}_")), rule)
 
 
 def _contents(messages: Iterable[str]) -> list[str]:
-    """Return the methods, tables or figures of a kind of jobs in a few lines."""
+    """Return the methods or benchmarks of a kind of jobs in a few lines."""
     names, head = dict[str, None](), ""
     for message in messages:
         if found := CONTENT.match(message):

@@ -132,7 +132,7 @@ def files_to_remake(study: Study) -> tuple[dict[str, Any], list[str]]:
         "unrecorded": unrecorded,
         "trials": {
             "kept": fits.kept,
-            "run": [cause._asdict() for cause in fits.causes],
+            "run": [cause._asdict() for cause in fits.causes if cause.fits],
         },
     }
     return content, list(reasons_of_run(old, unrecorded, fits))
@@ -261,9 +261,10 @@ def _export(arguments: Namespace) -> str:
     warn_if_changed(Path("results", study.name), study, named, inputs)
     folders = {name: arguments.to / study.name / name for name in blocks}
     command.check_outputs(folders.values(), inputs, force=arguments.force)
-    lines = []
+    lines, trials = [], range(1, study.trials + 1)
     for name, folder in folders.items():
-        n_trials = export_benchmark(folder, blocks[name], study.overlap(name, MAIN))
+        overlap = study.overlap(name, MAIN)
+        n_trials = export_benchmark(folder, blocks[name], overlap, trials)
         lines.append(f"{folder}: {counted(n_trials, 'trial')}; README.txt explains how")
     return "\n".join(lines)
 

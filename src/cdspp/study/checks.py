@@ -373,12 +373,12 @@ def _runnable(index: ConfigNames, methods: Iterable[str]) -> list[str]:
 
 def external_faults(index: ConfigNames, settings: Collection[str]) -> Faults:
     """Yield tasks, trials and the like of external predictions that a study lacks."""
-    # Not at the top: it needs pandas, and few studies have predictions.
-    from cdspp.stages.external import external_places
-
     for place, method in index.entries("methods"):
         if "predictions" not in method:
             continue
+        # Not at the top: it needs pandas, and few studies have predictions.
+        from cdspp.stages.external import external_places
+
         where = f"{place}.predictions"
         try:
             places = external_places(method["predictions"])

@@ -9,7 +9,15 @@ from itertools import product
 from typing import Any, TypeVar
 
 from cdspp.core.files import content_digest
-from cdspp.core.names import MAIN, NO_SCALE, REAL, FitKey, role_domains, task_domains
+from cdspp.core.names import (
+    MAIN,
+    NO_SCALE,
+    REAL,
+    FitKey,
+    role_domains,
+    task_domains,
+    trials_of_block,
+)
 from cdspp.datasets import dataset_recipe
 from cdspp.datasets.base import digests_path
 from cdspp.datasets.catalogue import published_spec
@@ -249,10 +257,13 @@ class Study:
         return {}
 
     def blocks(self, trials: int) -> tuple[str, ...]:
-        """Return the names of the blocks that hold the first `trials` trials."""
+        """Return the names of the blocks that hold the first `trials` trials.
+
+        They do not depend on the number of trials, so that files remain in their place.
+        """
         size = self.block_size
         starts = range(1, trials + 1, size)
-        return tuple(f"{first}-{min(first + size - 1, trials)}" for first in starts)
+        return tuple(f"{first}-{first + size - 1}" for first in starts)
 
     def fit_keys(self, benchmark: str) -> Iterator[FitKey]:
         """Yield each method in each setting, for any ``{task}`` and ``{block}``."""
@@ -288,6 +299,12 @@ class Study:
         """Return the number of trials of a method in a setting."""
         trials = self.methods[method].trials
         return min(trials, self.settings[setting].trials or trials)
+
+    def fit_trials(self, key: FitKey) -> range:
+        """Return the trials of a block that a fit needs."""
+        in_block = trials_of_block(key.block)
+        n_trials = self.setting_trials(key.setting, key.method)
+        return range(in_block.start, min(in_block.stop, n_trials + 1))
 
     def setting_methods(self, benchmark: str, setting: str) -> tuple[str, ...]:
         """Return the methods that a setting runs on a benchmark."""

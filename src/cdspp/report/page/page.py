@@ -71,7 +71,7 @@ def write_report(
     stems = dict.fromkeys(Path(path).with_suffix("") for path in (*tables, *figures))
     candidates = [stem.with_name(stem.name + form) for stem in stems for form in _FORMS]
     assets = {file.name: file for file in reversed(candidates) if file.is_file()}
-    fits = fit_records.read_fit_records(records)
+    fits = fit_records.read_fit_records(records, plans)
     context = {
         "study": study,
         "run": describe_run(fits, plans, study),
