@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 import numpy as np
 
 from cdspp.core.devices import torch_device
-from cdspp.core.errors import DataError, out_of_memory
+from cdspp.core.errors import DataError, install_hint, out_of_memory
 from cdspp.core.names import UNTRAINED
 from cdspp.core.provenance import file_digest
 from cdspp.core.wording import shortened
@@ -208,8 +208,8 @@ class Cnn(FileExtractor):
 
                 return load_file(path)
             stored = torch.load(path, map_location="cpu", weights_only=True)
-        except ImportError:
-            raise
+        except ImportError as error:
+            raise DataError(f"{install_hint('safetensors', str(path))}.") from error
         except Exception as error:  # torch raises any error for other files
             if out_of_memory(error):
                 raise

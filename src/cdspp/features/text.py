@@ -8,14 +8,13 @@ Japanese, Thai and their like) give pairs of neighbouring letters in place of wo
 import codecs
 import logging
 import re
-import sys
-import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, ClassVar
+from unicodedata import category, normalize
 
 import numpy as np
 from scipy import sparse
@@ -126,7 +125,7 @@ class Text(FileExtractor):
         except (OSError, UnicodeError) as error:
             message = f"{path}: cannot be read as {self.encoding} ({error})."
             raise DataError(f"{message} Convert the file, or set encoding.") from error
-        return unicodedata.normalize("NFC", text)
+        return normalize("NFC", text)
 
 
 def _tokens(text: str, kind: str) -> list[str]:
@@ -137,41 +136,17 @@ def _tokens(text: str, kind: str) -> list[str]:
     >>> _tokens("機械学習 and ภาษา", "words")
     ['機械', '械学', '学習', 'and', 'ภา', 'าษ', 'ษา']
     """
-    runs = _pattern(kind, in_ascii=text.isascii()).findall(text)
-    return [token for run in runs for token in _pairs(run)]
-
-
-@cache
-def _pattern(kind: str, *, in_ascii: bool) -> re.Pattern[str]:
     first, further = TOKEN_PARTS[kind]
-    if in_ascii:
-        return re.compile(f"{first}{further}+")
     letter = f"(?=[^\\W\\d_])[{UNSPACED}]"
-    marks = f"[{_marks()}{JOINERS}]"
+    marks = "".join(sorted(k for k in {*text} if category(k)[0] == "M" or k in JOINERS))
+    mark = f"[{marks}]" if marks else "(?!)"
+    if text.isascii() or not re.search(letter, text):
+        return re.findall(f"{first}(?:{further}|{mark})+", text)
+    # Runs in one script, of which those without spaces fill the first group.
     spaced = f"(?!{letter})"
-    return re.compile(
-        f"(?:{letter}{marks}*)+|{spaced}{first}(?:{spaced}{further}|{marks})+"
-    )
-
-
-@cache
-def _marks() -> str:
-    """Return all combining marks, for a set of a regular expression."""
-    return "".join(
-        letter
-        for letter in map(chr, range(sys.maxunicode))
-        if unicodedata.category(letter)[0] == "M"
-    )
-
-
-@cache
-def _unspaced() -> re.Pattern[str]:
-    """Return the pattern of a letter, with its marks, of a script without spaces."""
-    return re.compile(f"[{UNSPACED}][{_marks()}{JOINERS}]*")
-
-
-def _pairs(run: str) -> list[str]:
-    """Return a word, or pairs of neighbouring letters of a script without spaces."""
-    if run.isascii() or not (letters := _unspaced().findall(run)):
-        return [run]
-    return [*map("".join, pairwise(letters))] or letters
+    word = f"{spaced}{first}(?:{spaced}{further}|{mark})+"
+    tokens = list[str]()
+    for run in re.finditer(f"((?:{letter}{mark}*)+)|{word}", text):
+        letters = re.findall(f"{letter}{mark}*", run[1] or "")
+        tokens += [*map("".join, pairwise(letters))] or letters or [run[0]]
+    return tokens
