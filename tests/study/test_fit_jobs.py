@@ -6,19 +6,24 @@ import re
 import sys
 from dataclasses import replace
 from itertools import product
+from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import yaml
 from support.study_files import ROOT, load, read_study
 
+from cdspp.core.errors import DataError
 from cdspp.core.names import MAIN, FitKey
 from cdspp.methods import method_class
+from cdspp.study.files import feature_file
 from cdspp.study.fit_jobs import (
     SHARED_SECONDS,
     START_SECONDS,
     FitRule,
     Forecast,
+    check_own_files,
     expected_seconds,
     fit_rules,
     forecast,
@@ -207,6 +212,22 @@ def test_what_a_study_lacks_is_named_with_the_rows_that_need_it(
         "stn " + LACKING.format("torch", "networks")
     ]
     assert missing_packages(study, ["results/embedded/scores/digits.parquet"]) == []
+
+
+def test_files_of_views_are_read_before_a_run_that_needs_them(tmp_path: Path) -> None:
+    config = yaml.safe_load((ROOT / "config.yaml").read_text())
+    (view,) = (v for v in config["views"] if v["id"] == "alexnet-fc6")
+    file = tmp_path / "vectors.npz"
+    view |= {"extractor": "embeddings", "options": {"file": str(file)}}
+    np.savez(file, a=np.ones(2), b=np.ones(3))
+    study = load(config)
+    made = feature_file(study, "digits", "photo", "alexnet-fc6")
+    for files in (None, [made]):
+        with pytest.raises(DataError, match="1 of 2 vectors have another length"):
+            check_own_files(study, files)
+    check_own_files(study, [made.replace("photo", "phota")])
+    np.savez(file, a=np.ones(2), b=np.ones(2))
+    check_own_files(study, None)
 
 
 @pytest.mark.parametrize(("jobs", "told"), [(9_999, False), (20_000, True)])

@@ -10,7 +10,7 @@ from pathlib import Path
 from snakemake.logging import logger
 
 from cdspp.core import snakemake_internals
-from cdspp.core.errors import ConfigError
+from cdspp.core.errors import ConfigError, DataError
 from cdspp.core.names import MAIN, fit_key, task_domains
 from cdspp.core.code_digests import code_digest
 from cdspp.core.run_lock import (
@@ -47,7 +47,7 @@ from cdspp.study.files import (
     portable_study_path,
     workflow_folder,
 )
-from cdspp.study.fit_jobs import expected_seconds, missing_packages
+from cdspp.study.fit_jobs import check_own_files, expected_seconds, missing_packages
 from cdspp.study.plan import plan_of
 from cdspp.study.plugins import plugin_classes
 from cdspp.study.run_forecast import reasons_of_run, remake_question, run_forecast
@@ -146,6 +146,10 @@ onstart:
         raise WorkflowError(question)
     if lacking := missing_packages(study, to_make):
         raise WorkflowError(*lacking)
+    try:
+        check_own_files(study, to_make)
+    except DataError as error:
+        raise WorkflowError(str(error))
     if own_lock.note and not is_local:
         logger.warning(ORPHANED_JOBS_NOTE)
     # For the plan and the progress of a run; it has no text to print.

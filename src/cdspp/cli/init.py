@@ -1,8 +1,7 @@
-"""Commands before a study: fetch published data, write a study file for own data."""
+"""The command that writes a study file for own data."""
 
 from __future__ import annotations
 
-import logging
 import re
 from argparse import ArgumentTypeError, Namespace
 from collections import Counter
@@ -314,38 +313,7 @@ def _method(text: str) -> str | dict[str, str]:
     return {"id": valid_id(name or words), "class": place}
 
 
-def _fetch(arguments: Namespace) -> str:
-    from cdspp.datasets.base import record_path
-    from cdspp.datasets.catalogue import load_catalogue
-    from cdspp.datasets.resources import fetch_resource
-
-    catalogue = arguments.catalogue or workflow_folder() / "resources/datasets.yaml"
-    entries = load_catalogue(catalogue).items()
-    datasets = {k: entry["resources"] for k, entry in entries if entry.get("resources")}
-    name = arguments.dataset
-    if name is None:
-        return "\n".join(f"{key:20}{' '.join(each)}" for key, each in datasets.items())
-    if name not in datasets:
-        hint = did_you_mean(name, datasets)
-        raise DataError(f"no published data set {name!r}{hint} List: cdspp fetch.")
-    lines, faults = [], []
-    options = {"catalogue": catalogue, "mirror": arguments.mirror}
-    for resource in arguments.resource or datasets[name]:
-        output = record_path(arguments.data, name, resource)
-        try:
-            fetch_resource(dataset=name, resource=resource, output=output, **options)
-            lines.append(f"{name}, {resource}: {output}")
-        except DataError as error:
-            logging.getLogger(__name__).error("%s", error)
-            faults.append(resource)
-    if faults:
-        message = f"{name}: could not fetch {', '.join(faults)}"
-        raise DataError(f"{message}. The lines above say why.")
-    return "\n".join(lines)
-
-
 def add_commands(commands: Any) -> None:
-    """Add the commands that come before a study."""
-    command.add_command(commands, "fetch", _fetch, command.STUDY_EXTRA)
+    """Add the command."""
     converters = {"table": _table, "method": _method}
     command.add_command(commands, "init", _init, command.STUDY_EXTRA, **converters)

@@ -29,7 +29,8 @@ LESS_MEMORY = "Leave rows or features out, or use another method, and run again.
 MODULES = {
     "fit_predict": ("methods", "fit", "predict"),
     "compare": ("compare",),
-    "init": ("fetch", "init"),
+    "fetch": ("fetch",),
+    "init": ("init",),
     "run": ("plan", "run"),
     "clean": ("clean",),
     "study": ("status", "summary", "verify", "export-splits"),

@@ -34,9 +34,15 @@ NOT_ACCEPTING = frozenset(
 
 
 def _plan(arguments: Namespace) -> str:
-    from cdspp.study.fit_jobs import forecast, forecast_text, missing_packages
+    from cdspp.study.fit_jobs import (
+        check_own_files,
+        forecast,
+        forecast_text,
+        missing_packages,
+    )
 
     study = read_study(arguments.file)
+    check_own_files(study)
     package_notes = missing_packages(study)
     (methods, total), (ahead, notes) = forecast(study), files_to_remake(study)
     if arguments.json:

@@ -21,7 +21,7 @@ from cdspp.core.wording import duration, listed
 from cdspp.features import Extractor, extractor_class, make_extractor
 from cdspp.methods import cost, method_class
 from cdspp.methods.cost import Cost, Size
-from cdspp.study.files import input_patterns
+from cdspp.study.files import feature_file, input_patterns
 from cdspp.study.model import Study, StudyDataset
 
 # Number of features if it depends on the data: bags of words, shares of energy.
@@ -92,6 +92,26 @@ def missing_packages(
         for package, rows in sorted(users.items())
         if rows and package in EXTRAS and find_spec(package) is None
     ]
+
+
+def check_own_files(study: Study, files: Iterable[PathLike] | None = None) -> None:
+    """Raise DataError if a view cannot use its files of the user.
+
+    It reads those of all views, or of those that make some of the `files`.
+    """
+    made = None if files is None else {os.path.basename(file) for file in files}
+    to_check = dict[Extractor, None]()
+    for dataset, domain, view in study.feature_names():
+        name: str | None = view
+        while name is not None:
+            path = feature_file(study, dataset, domain, name)
+            if made is None or os.path.basename(path) in made:
+                to_check[_extractor(study, domain, name)] = None
+            name = study.views[name].view
+    for extractor in to_check:
+        packages = (name.partition(".")[0] for name in extractor.modules)
+        if extractor.own_files and all(map(find_spec, packages)):
+            extractor.check_own_files()
 
 
 def fit_jobs(study: Study) -> Iterator[list[FitKey]]:
