@@ -2,16 +2,17 @@
 
 import io
 import logging
+import re
 import sys
-from argparse import ArgumentParser
+from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
 from importlib import import_module
 from pathlib import PurePath
 
 from cdspp.cli.command import AS_WRITTEN, help_text, warnings_as_notes
 from cdspp.core import errors, removed
-from cdspp.core.labels import keep_labels
+from cdspp.core.labels import label_rules
 from cdspp.core.version import VERSION
 
 DESCRIPTION = """\
@@ -81,8 +82,7 @@ def run_command(parser: ArgumentParser, argv: Sequence[str] | None) -> int:
     logging.basicConfig(level=logging.INFO, format="%(message)s", stream=sys.stderr)
     arguments = parser.parse_args(argv)
     try:
-        labels = getattr(arguments, "keep_label", ())
-        with warnings_as_notes(sys.stderr.writelines), keep_labels(*labels):
+        with warnings_as_notes(sys.stderr.writelines), _label_rules(arguments):
             text = arguments.run(arguments)
         try:
             sys.stdout.write(text + "\n")
@@ -94,7 +94,9 @@ def run_command(parser: ArgumentParser, argv: Sequence[str] | None) -> int:
             fault = f"the answer cannot be printed ({error.strerror})"
             raise OSError(fault) from error
     except (errors.MethodFailed, *USER_ERRORS) as error:
-        return _print_error(parser.prog, str(error))
+        ours = isinstance(error, (errors.ConfigError, errors.DataError))
+        text = str(error) if ours else " ".join(str(error).split())
+        return _print_error(parser.prog, text)
     except (MemoryError, RuntimeError) as error:
         if not errors.out_of_memory(error):
             raise
@@ -109,12 +111,21 @@ def run_command(parser: ArgumentParser, argv: Sequence[str] | None) -> int:
     return 0
 
 
+def _label_rules(arguments: Namespace) -> AbstractContextManager[None]:
+    """Return the rules for labels that options give."""
+    words = (getattr(arguments, name, ()) for name in ("keep_label", "unlabelled"))
+    renamed: dict[str, str] = {}
+    if path := getattr(arguments, "map_labels", None):
+        from cdspp.datasets.table_rows import read_class_map
+
+        renamed = read_class_map(path)
+    return label_rules(*words, renamed)
+
+
 def _print_error(program: str, message: str) -> int:
     """Print an error, one line per fault; cut very long words."""
-    head, *faults = (
-        " ".join(w if len(w) <= 300 else f"{w[:60]}..." for w in part.split())
-        for part in message.split("\n  - ")
-    )
-    text = ("\n  - " if len(faults) > 1 else " ").join([head, *faults])
+    if message.count("\n  - ") == 1:
+        message = message.replace("\n  - ", " ")
+    text = re.sub(r"(\S{60})\S{240,}", r"\1...", message.strip())
     sys.stderr.write(f"{program}: error: {text}\n")
     return 2

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from cdspp.core.errors import DataError
 from cdspp.core.labels import keep_labels as kept_labels
-from cdspp.core.labels import require_distinct
+from cdspp.core.labels import require_distinct, require_used
 from cdspp.core.wording import counted, shortened
 from cdspp.datasets import base
 from cdspp.datasets.base import Cache, Dataset, Sample
@@ -61,6 +61,8 @@ class FolderDataset(Dataset):
         self._classes_of = {d: files.classes() for d, files in self._files.items()}
         with kept_labels(*keep_labels):
             require_distinct(self._classes_of)
+            found = frozenset[str]().union(*self._classes_of.values())
+            require_used(found, self._classes_of)
         self.classes = tuple(sorted(set().union(*self._classes_of.values())))
         groups = chain.from_iterable(files.groups for files in self._files.values())
         all_files = [*chain.from_iterable(group.files for group in groups)]
@@ -100,7 +102,7 @@ class FolderDataset(Dataset):
         if any(files.has_unlabelled_folder() for files in self._files.values()):
             what = f"files in a folder named {UNLABELLED} have no label"
             notes.append(f"{self.folder}: {what}. If it is a class, {KEEP}.")
-        return notes + base.unshared_classes(str(self.folder), self._classes_of)
+        return notes + base.unshared_classes(str(self.folder), self.contents())
 
     def _left_out(self, noun: str, what: str, paths: Iterable[Path]) -> list[str]:
         names = [path.relative_to(self.folder).as_posix() for path in paths]

@@ -7,10 +7,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from cdspp.core.errors import DataError
-from cdspp.core.labels import keep_labels, nearest
+from cdspp.core.labels import keep_labels, nearest, read_label_column
 from cdspp.core.wording import counted, shortened
 from cdspp.datasets.table_files import Columns, read_file
-from cdspp.datasets.table_rows import label_texts
 
 __all__ = ["KEEP", "LABEL_FILE", "UNLABELLED", "DomainFiles", "Group", "read_domain"]
 
@@ -142,7 +141,7 @@ def _labels_by_file(
     """Return the label of each file that a file of labels names."""
     records, names, cells = _columns(path)
     with keep_labels(*kept):
-        labels = label_texts(cells)
+        labels = read_label_column(cells).labels
     _require_labels(path, [*zip(records, names, cells, labels, strict=True)], kept)
     by_name = {unicodedata.normalize("NFC", file.name): file for file in files}
     by_name |= {file.name: file for file in files}

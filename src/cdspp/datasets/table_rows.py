@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import fnmatch
 import math
-import re
 import shlex
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -18,7 +17,7 @@ from numpy.typing import NDArray
 
 from cdspp.core.errors import DataError
 from cdspp.core.files import same_file
-from cdspp.core.labels import UNLABELLED, as_text, is_missing, missing_markers
+from cdspp.core.labels import LabelColumn, as_text, label_text, read_label_column
 from cdspp.core.names import ERROR, PathLike
 from cdspp.core.wording import counted, shortened
 from cdspp.datasets import table_cells as kinds
@@ -48,7 +47,6 @@ TABLE_SPECIFIC = (
 # Labels of a last row that holds totals.
 TOTALS = {"total", "totals", "sum", "mean", "average", "gesamt", "summe", "mittelwert"}
 TOTALS |= {"somme", "moyenne", "suma", "media", "soma", "合計", "合计", "总计"}
-_WHOLE = re.compile(r"\A([+-]?[0-9]+)\.0*\Z")
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,12 +54,12 @@ class DomainRows:
     """Rows of one domain, as read from a file.
 
     `X` (n, d) has NaN for missing numbers; `labels` are empty for unlabelled rows, and
-    `label` is their column, if any; `ids` are the row numbers from 1 if the file has
-    none, and `is_index` if their column is unnamed. `features` is empty if columns have
-    no names; `records` count the header; `dropped` are the columns that were dropped;
-    `missing_markers` counts markers in the column of labels; `width` is the number of
-    features in the file, if `scaling` changed it. Of `notes`, the `doubts` are only
-    for users who do not see how each column is read.
+    `label` is their column, if any, which `label_column` has as it was read; `ids` are
+    the row numbers from 1 if the file has none, and `is_index` if their column is
+    unnamed. `features` is empty if columns have no names; `records` count the header;
+    `dropped` are the columns that were dropped;
+    `width` is the number of features in the file, if `scaling` changed it. Of `notes`,
+    the `doubts` are only for users who do not see how each column is read.
     """
 
     path: str
@@ -77,18 +75,19 @@ class DomainRows:
     width: int = 0
     notes: tuple[str, ...] = ()
     doubts: tuple[str, ...] = ()
-    missing_markers: str = ""
     label: str = ""
+    label_column: LabelColumn = LabelColumn()
     encoder: TableEncoder | None = None
 
     def description(self, role: str, other: DomainRows | None = None) -> str:
         """Describe the rows in one line, and the classes shared with another file."""
         labelled = [label for label in self.labels if label]
+        words = self.label_column.unlabelled
         classes = counted(len(set(labelled)), "class")
         parts = [
             counted(len(self.labels), "row"),
             f"{len(labelled)} labelled in {classes}" if labelled else "no label",
-            self.missing_markers and f"read as unlabelled: {self.missing_markers}",
+            words and f"read as unlabelled: {words}",
             counted(self.width or self.X.shape[1], "feature"),
             self.scaling,
             *self.notes,
@@ -121,10 +120,28 @@ class DomainRows:
             return
         none = f"the column {self.label!r} has none"
         fault = none if self.label else "there is no column 'label'"
-        markers = self.missing_markers
-        words = markers and f" (read as unlabelled: {markers})"
+        words = self.label_column.unlabelled
+        words = words and f" (read as unlabelled: {words})"
         remedy = "Name the label column with --label, or label some rows."
         raise DataError(f"{self.path}: no row has a label; {fault}{words}. {remedy}")
+
+    def require_decided(self) -> None:
+        """Raise DataError if labels of a source are -1, which may be a class."""
+        if n := self.label_column.undecided:
+            fault = f"{n} of {counted(len(self.labels), 'label')} are -1"
+            remedy = "Say --keep-label=-1 for a class, --unlabelled=-1 for no label"
+            raise DataError(f"{self.path}: {fault}, a class or no label? {remedy}.")
+
+    def without_declared(self) -> DomainRows:
+        """Return a source without the rows whose label the user declared to be none."""
+        left = [k for k, label in enumerate(self.labels) if label]
+        if len(left) == len(self.labels) or not self.label_column.all_declared:
+            return self
+        n = counted(len(self.labels) - len(left), "row")
+        parts = {k: [getattr(self, k)[i] for i in left] for k in ("ids", "labels")}
+        parts["records"] = [self.records[i] for i in left] if self.records else []
+        note = f"{n} without a label left out"
+        return replace(self, X=self.X[left], notes=(*self.notes, note), **parts)
 
     def copy_note(self, other: DomainRows) -> str:
         """Return a message if nearly all rows of another file are in this one."""
@@ -239,21 +256,21 @@ def _from_table(
     notes += encoder.notes(codes)
     for name, n in unseen.items():
         notes.append(f"{name}: {n} of a value that the fit did not see")
-    labels = _label_cells(rows, label)
+    labels = read_label_column(_label_cells(rows, label))
     has_ids = id_ in rows
     return DomainRows(
         path=path,
         X=encoder.encode(rows, codes),
         ids=[*map(as_text, rows[id_] if has_ids else range(1, len(rows) + 1))],
-        labels=label_texts(labels),
+        labels=labels.labels,
         label=label if label in rows else "",
+        label_column=labels,
         features=tuple(encoder.get_feature_names_out()),
         records=[int(k) + 1 for k in rows.index],
         has_ids=has_ids,
         is_index=has_ids and id_ not in table,
         dropped=matched,
         notes=tuple(notes),
-        missing_markers=missing_markers(labels),
         encoder=encoder,
     )
 
@@ -364,14 +381,15 @@ def _from_arrays(arrays: Arrays, path: str, columns: Columns) -> DomainRows:
     elif names.shape != X.shape[1:] or len({*names}) < len(names):
         fault = f"{FEATURES} has shape {names.shape}, expected distinct names of"
         raise DataError(f"{fault} the {X.shape[1]} columns of X.")
+    column = read_label_column(labels.tolist())
     return DomainRows(
         path=path,
         X=X.astype(np.float64),
         features=tuple(map(str, names)),
         ids=[*map(as_text, ids)],
-        labels=label_texts(labels.tolist()),
+        labels=column.labels,
         label=label or "",
-        missing_markers=missing_markers(labels.tolist()),
+        label_column=column,
         has_ids=id_ is not None,
         dropped=tuple(name for name in columns.drop if name in arrays),
     )
@@ -402,13 +420,6 @@ def _matrix(arrays: Arrays, path: str, excluded: Sequence[str | None]) -> NDArra
         return next(iter(matrices.values()))
     shapes = ", ".join(f"{k} {v.shape}" for k, v in arrays.items()) or "nothing"
     raise DataError(f"expected a matrix X of numbers, got {shapes}.")
-
-
-def label_texts(labels: Iterable[Any]) -> list[str]:
-    """Return labels as text: 7 and 7.0 are "7", and a missing-value marker is ""."""
-    texts = ("" if is_missing(value) else as_text(value).strip() for value in labels)
-    whole = (_WHOLE.sub(r"\1", text) for text in texts)
-    return ["" if text == str(UNLABELLED) else text for text in whole]
 
 
 def complete(
@@ -447,6 +458,28 @@ def complete(
         means = np.where(holes, 0.0, rows.X).sum(axis=0) / counts
     note = f"{counted(int(holes.sum()), 'number')} imputed"
     return replace(rows, X=np.where(holes, means, rows.X), notes=(*rows.notes, note))
+
+
+def read_class_map(path: PathLike) -> dict[str, str]:
+    """Return the class of each label in a table of two columns; "" is no label.
+
+    DataError: it has other columns, or two classes for a label.
+    """
+    try:
+        table: Any = read_file(Path(path), Columns())
+        if isinstance(table, dict) or table.shape[1] != 2:
+            header = " and ".join(map(repr, table)) or "none"
+            fault = f"expected two columns, a label and its class, got {header}"
+            raise DataError(f"{fault}. Write them below a header.")
+        classes: dict[str, str] = {}
+        for old, new in zip(*(map(label_text, table[c]) for c in table), strict=True):
+            if classes.setdefault(old, new) != new:
+                both = f"{classes[old]!r} and {new!r}"
+                fault = f"the label {old!r} has the classes {both}"
+                raise DataError(f"{fault}. Keep one.")
+    except DataError as error:
+        raise DataError(f"{path}: {error}") from error
+    return classes
 
 
 def require_dropped(names: Sequence[str], tables: Sequence[DomainRows]) -> None:
