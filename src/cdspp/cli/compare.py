@@ -7,7 +7,7 @@ import shlex
 import textwrap
 import warnings
 from argparse import Namespace
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -131,7 +131,7 @@ def _next_steps(
     if not result.uses_source:
         names = [name for name in names if name not in OF_SOURCE]
         # Only matching columns and labels: the next command refuses others.
-        known = {"drop": target.dropped}
+        known: dict[str, Collection[str]] = {"drop": target.dropped}
         known |= {name: target.label_column.seen for name in OF_LABELS}
         for name, found in known.items():
             key = name.replace("-", "_")

@@ -108,7 +108,12 @@ def read_tables(
     """
     from cdspp.cli.rows import class_notes
     from cdspp.core.labels import require_distinct, require_used
-    from cdspp.datasets.table_rows import gather_rows, read_domain, require_dropped
+    from cdspp.datasets.table_rows import (
+        classes_explained,
+        gather_rows,
+        read_domain,
+        require_dropped,
+    )
 
     names = [valid_id(title) for title, _ in tables]
     paths = [path for _, path in tables]
@@ -117,8 +122,9 @@ def read_tables(
     require_dropped(columns[0].drop, rows_of)
     seen = frozenset[str]().union(*(rows.label_column.seen for rows in rows_of))
     require_used(seen, paths)
-    require_distinct({rows.path: rows.labels for rows in rows_of})
     rows_of[0].require_decided()
+    with classes_explained(rows_of):
+        require_distinct({rows.path: rows.labels for rows in rows_of})
     counts = (Counter(sorted(filter(None, rows.labels))) for rows in rows_of)
     keys = ("label", "id", *command.FORMATS)
     entry: dict[str, Any] = {

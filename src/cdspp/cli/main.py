@@ -113,13 +113,15 @@ def run_command(parser: ArgumentParser, argv: Sequence[str] | None) -> int:
 
 def _label_rules(arguments: Namespace) -> AbstractContextManager[None]:
     """Return the rules for labels that options give."""
-    words = (getattr(arguments, name, ()) for name in ("keep_label", "unlabelled"))
+    kept, unlabelled = (
+        getattr(arguments, name, ()) for name in ("keep_label", "unlabelled")
+    )
     renamed: dict[str, str] = {}
     if path := getattr(arguments, "map_labels", None):
         from cdspp.datasets.table_rows import read_class_map
 
         renamed = read_class_map(path)
-    return label_rules(*words, renamed)
+    return label_rules(kept, unlabelled, renamed)
 
 
 def _print_error(program: str, message: str) -> int:

@@ -93,19 +93,25 @@ def _read_complete(arguments: Namespace) -> list[DomainRows]:
         target.require_distinct_ids()  # predictions are written by identifier
         seen = frozenset[str]().union(*(rows.label_column.seen for rows in tables))
         require_used(seen, [rows.path for rows in tables])
-        require_distinct({rows.path: rows.labels for rows in tables})
         for source in sources:
             source.require_decided()
+        with table_rows.classes_explained(tables):
+            require_distinct({rows.path: rows.labels for rows in tables})
+        for source in sources:
             if copied := source.copy_note(target) or target.copy_note(source):
                 warnings.warn(copied, LabelWarning, stacklevel=2)
             source.require_labels()
-            require_common({rows.path: filter(None, rows.labels) for rows in tables})
+            classes = {rows.path: filter(None, rows.labels) for rows in tables}
+            with table_rows.classes_explained(tables):
+                require_common(classes)
         tables = [target, *(source.without_declared() for source in sources)]
         fill = partial(table_rows.complete, impute=arguments.impute)
         tables, faults = table_rows.gather_rows(fill, ((rows,) for rows in tables))
     if faults:
-        options = "--label and --id (in only one file: --target-label and the like)"
-        raise DataError("\n".join(faults).replace("--label and --id", options))
+        if len(faults) == 1 < len(files):  # the other file has a label column
+            of = "target" if faults[0].startswith(f"{arguments.target}: ") else "source"
+            faults = [faults[0].replace("with --label", f"with --{of}-label")]
+        raise DataError("\n".join(faults))
     for source in tables[1:]:
         source.require_labels(of_all=True)
     return tables
@@ -115,7 +121,8 @@ def class_notes(*tables: DomainRows) -> Iterator[str]:
     """Yield a table of the classes of both files if they differ."""
     classes = {rows.path: [*filter(None, rows.labels)] for rows in tables}
     if len({frozenset(labels) for labels in classes.values()}) > 1:
-        yield f"note: some classes are in one file only:{class_table(classes)}"
+        text = f"note: some classes are in one file only:{class_table(classes)}"
+        yield table_rows.explain_classes(text, tables)
 
 
 def _unit_notes(

@@ -113,10 +113,11 @@ def _composed(value: Any) -> Any:
 def as_text(value: Any) -> str:
     """Return a cell as text, equal for equal cells of all formats.
 
-    Booleans are True and False, whole numbers have no point, days no time.
-
-    DataError: bytes are not UTF-8.
+    Booleans are True and False, whole numbers have no point, days no time; a missing
+    value is empty. DataError: bytes are not UTF-8.
     """
+    if _is_null(value):
+        return ""
     if isinstance(value, bytes):
         try:
             value = value.decode()
@@ -132,11 +133,13 @@ def as_text(value: Any) -> str:
 
 def label_text(value: Any) -> str:
     """Return the one form of a label; it is empty for a missing value."""
-    if _is_null(value):
-        return ""
     text = as_text(value)
-    if text in _rules.get().kept:
-        return text
+    return text if text in _rules.get().kept else cell_text(text)
+
+
+def cell_text(cell: Any) -> str:
+    """Return a cell as text, in one form for booleans and whole numbers."""
+    text = as_text(cell)
     return _BOOLEANS.get(text.lower(), _WHOLE.sub(r"\1", text))
 
 
@@ -147,6 +150,8 @@ def _is_null(value: Any) -> bool:
         return bool(value != value)
     except TypeError:  # NA of pandas: a comparison has no truth value
         return True
+    except ValueError:  # an array
+        return False
 
 
 def is_missing(value: Any) -> bool:
@@ -194,8 +199,8 @@ def read_label_column(cells: Iterable[Any]) -> LabelColumn:
     none, classes = Counter[str](), dict[str, str]()
     for text, n in Counter(texts).items():
         decided = text in rules.renamed or (text and text in rules.kept)
-        words = text == MINUS_ONE or text in rules.unlabelled or is_missing(text)
-        if words and not decided:
+        is_none = text == MINUS_ONE or text in rules.unlabelled or is_missing(text)
+        if is_none and not decided:
             none[text] = n
         classes[text] = "" if text in none else rules.renamed.get(text, text)
     undecided = 0 if MINUS_ONE in rules.unlabelled else none[MINUS_ONE]

@@ -182,7 +182,7 @@ def _require_labels(
 def _columns(path: Path) -> tuple[list[int], list[str], list[str]]:
     """Return record numbers, names of files and labels of a file of labels."""
     try:
-        table: Any = read_file(path, Columns(label=LABEL))
+        table: Any = read_file(path, Columns(label=LABEL)).cells
     except DataError as error:
         text = str(error).replace("Name its encoding with --encoding, or save", "Save")
         raise DataError(f"{path}: {text}") from error

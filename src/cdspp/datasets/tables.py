@@ -97,6 +97,11 @@ class TablesDataset(Dataset):
         """Numbers of labels -1 by domain, which a source may not have."""
         return dict(self._summary["undecided"])
 
+    @property
+    def facts(self) -> dict[str, str]:
+        """What readers know of the classes of each table that its cells do not show."""
+        return dict(self._summary["facts"])
+
     def contents(self) -> dict[str, dict[str, int]]:
         """Return the number of rows per class and domain; "" counts unlabelled rows."""
         return dict(self._summary["contents"])
@@ -172,7 +177,7 @@ class TablesDataset(Dataset):
         """Numbers of rows by class, and of shared ids; stored in `cache`, if given."""
         cache = self.cache and Path(self.cache).with_name("contents.json")
         fingerprint, summary = self.fingerprint(), base.read_cache(cache)
-        if summary.get("fingerprint") == fingerprint and "undecided" in summary:
+        if summary.get("fingerprint") == fingerprint and "facts" in summary:
             return summary
         rows, pairs = self._rows, self._pairs
         sizes = {name: Counter(part.labels) for name, part in rows.items()}
@@ -195,6 +200,7 @@ class TablesDataset(Dataset):
             "fingerprint": fingerprint,
             "contents": {k: dict(sorted((+n).items())) for k, n in sizes.items()},
             "unlabelled": {k: part.label_column.unlabelled for k, part in rows.items()},
+            "facts": {k: table_rows.explain_classes("", [r]) for k, r in rows.items()},
             "undecided": {k: part.label_column.undecided for k, part in rows.items()},
             "shared": sum(n > 1 for name, n in ids.items() if name not in pairs),
             "paired": len(pairs),
@@ -217,7 +223,8 @@ class TablesDataset(Dataset):
                 columns = [part.label_column.seen for part in tables]
                 paths = map(str, self.tables.values())
                 require_used(frozenset[str]().union(*columns), paths)
-                require_distinct({name: part.labels for name, part in rows.items()})
+                with table_rows.classes_explained(tables):
+                    require_distinct({k: part.labels for k, part in rows.items()})
             table_rows.require_dropped(self.drop, tables)
         except DataError as error:
             raise DataError(_with_study_keys(str(error))) from error
@@ -245,9 +252,9 @@ STUDY_KEYS = {
     r"--map-labels": "map_labels:",
     r"--(categories|dates|decimal|encoding)": r"columns.\1",
     r"--date-format": "columns.date_format",
-    r"--(label|id) (?!and )([^\s,.]+)": r"columns: {\1: \2}",
+    r"--(label|id) (?!and |name )([^\s,.;]+)": r"columns: {\1: \2}",
     r"--(label|id)": r"columns.\1",
-    r"--drop ('[^']*'|[^\s,.]+)": r"drop: [\1]",
+    r"--drop ('[^']*'|[^\s,.;]+)": r"drop: [\1]",
     r"--drop": "drop",
     r"--impute": "impute: true",
 }
@@ -341,7 +348,8 @@ def read_table(
     """
     import pandas as pd
 
-    required, encodings = ("label", "id"), (categories, dates, date_format, vectorise)
+    required = tuple(k for k, name in {"label": label, "id": id}.items() if name)
+    encodings = categories, dates, date_format, vectorise
     columns = Columns(label, id, tuple(drop), required, encoding, decimal, *encodings)
     try:
         rows = table_rows.read_domain(Path(path), columns, encoder)
@@ -350,7 +358,7 @@ def read_table(
         # The message names arguments of this function instead of options.
         message = str(error).replace("--impute", "impute=True")
         message = message.replace("-format", "_format")
-        message = re.sub(r"--drop ('[^']*'|[^\s,.]+)", r"drop=[\1]", message)
+        message = re.sub(r"--drop ('[^']*'|[^\s,.;]+)", r"drop=[\1]", message)
         message = re.sub(r"--(\w+)( (?=one-hot|number|%))?", r"\1=", message)
         raise DataError(message) from error
     y = np.array(rows.labels, dtype=object)

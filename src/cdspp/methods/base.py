@@ -269,7 +269,7 @@ class HeterogeneousClassifier(ClassifierMixin, BaseEstimator):
             )
         form = "csr" if self.accepts_sparse else False
         checks: dict[str, Any] = {"dtype": self._row_type, "accept_sparse": form}
-        with number_errors(X, name):
+        with number_errors(X, name, sparse=self.accepts_sparse):
             if of_source:
                 return validation.check_array(X, input_name=name, **checks)
             return validation.validate_data(self, X, reset=reset, **checks)

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.sparse import issparse
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
@@ -48,6 +49,8 @@ def read_labels(y: Any) -> tuple[NDArray[Any], NDArray[np.bool_]]:
         objects = np.empty(len(y), dtype=object)  # else NumPy turns NaN into text
         objects[:] = y
         y = np.asarray(y) if numbers and len(y) else objects
+    if issparse(y):
+        raise ValueError("y: expected an array or list of labels, got a sparse matrix.")
     array: NDArray[Any] = column_or_1d(y, warn=True)
     if is_text := array.dtype.kind in "OSU":
         entries = array.tolist()

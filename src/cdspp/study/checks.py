@@ -203,7 +203,9 @@ def _class_faults(index: ConfigNames, where: str, entry: Config) -> Faults:
             found = (domains.get(name, Counter()) for name in side)
             sides["+".join(side)] = sum(found, Counter[str]())
         if all(map(len, sides.values())):
-            yield from (f"{where}.tasks: {task}: {x}" for x in no_common_class(sides))
+            facts = "".join(dataset.facts.get(k, "") for k in (*sources, target))
+            for fault in no_common_class(sides):
+                yield f"{where}.tasks: {task}: {fault}{facts}"
         for name, labels in sides.items():
             if len(labels) == 1:
                 text = f"domain {name} has only the class {[*labels][0]}. Add rows of"

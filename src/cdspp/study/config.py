@@ -230,8 +230,8 @@ def _sentences(error: Any) -> Iterator[str]:
                 yield from _sentences(each)
             return
         tasks = "tasks" in path
-        expected = (_expected(rule, tasks=tasks) for rule in error.validator_value)
-        text = f"{where}expected {' or '.join(expected)}, got {error.instance!r}"
+        choices = [_expected(rule, tasks=tasks) for rule in error.validator_value]
+        text = f"{where}expected {' or '.join(choices)}, got {error.instance!r}"
         yield f"{text}{_quoted(error.instance)}."
     elif error.validator == "type":
         expected = _expected(error.schema)
@@ -264,7 +264,7 @@ def _quoted(value: object) -> str:
         word = "YES" if value else "NO"
         return f" (YAML reads {word} so): write it in quotes, as '{word}'"
     simple = value is None or isinstance(value, (int, float, date))
-    word = "NULL" if value is None else value
+    word = "NULL" if value is None else str(value)
     return f": write '{word}', in quotes" if simple else ""
 
 
@@ -362,7 +362,8 @@ def _user_dataset(dataset: Dataset, entry: Config) -> StudyDataset:
     location = {key: value for key, value in entry.items() if key != "id"}
     columns = getattr(dataset, "features", {})
     name, kind, paired = dataset.identifier, dataset.kind, dataset.n_paired
-    more = {"features": columns, "undecided": getattr(dataset, "undecided", {})}
+    more: dict[str, Any] = {"features": columns}
+    more |= {key: getattr(dataset, key, {}) for key in ("undecided", "facts")}
     return StudyDataset(name, kind, sizes, location, unlabelled, {}, paired, **more)
 
 
