@@ -152,11 +152,11 @@ MISTAKES: list[tuple[str, Any, str]] = [
     ("rows.xls", "x", "expected a file that ends in .csv, .tsv, .txt (or these w"),
     ("empty.csv", "", "empty. Expected a header"),
     ("narrow.csv", "label\ncat\n", "expected rows of features, got none"),
-    ("word.csv", "a,b\n1,x\ny,2\n", "record 2, column 'b': 'x' is not a number"),
+    ("word.csv", "label,b\n1,x\n,2\n", "record 2, column 'b': 'x' is not a number"),
     ("long.csv", "a,b\n \n1,2\n3,4,5\n", "record 3 has 3 cells, the header has 2"),
     ("quote.csv", 'a,label\n1,"cat\n', "quote.csv: a quote in line 2 is not closed"),
     ("twice.csv", "a,a\n1,2\n", "the header has the column 'a' twice"),
-    ("bare.csv", "a,b\n1,2\n", "bare.csv: no row has a label"),
+    ("bare.csv", "a,b\n1,2\n", "bare.csv: no column 'label' for the labels"),
     ("broken.npz", "no archive", "not a readable NPZ file"),
     ("y.npz", {"X": np.eye(3), "y": [1]}, "y has shape (1,), expected one entry for e"),
 ]
@@ -301,7 +301,7 @@ def test_columns_are_found_by_the_names_given(folder: Path) -> None:
         (["--label", "class"], "column 'Id', but the id column is 'id'. Name it with"),
         (
             ["--drop", "Id"],
-            "name those with --label and --id (in only one file: --target-label and",
+            "source.csv: no column 'label' for the labels; the columns are ",
         ),
     ],
 )

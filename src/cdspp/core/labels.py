@@ -30,6 +30,7 @@ MISSING_MARKERS = frozenset(
 ALIKE = "Classes differ only in capitals, blanks or form"
 MOST_CLASSES = 20  # lines of a table of classes
 _WHOLE = re.compile(r"\A([+-]?[0-9]+)\.0*\Z")
+_MIDNIGHT = re.compile(r"\A([0-9]{4}-[0-9]{2}-[0-9]{2})[ T]00:00:00(\.0+)?\Z")
 _BOOLEANS = {word: word.title() for word in ("true", "false")}
 _NUMBER = re.compile(r"[+-]?\d+([.,]\d+)?(e[+-]?\d{1,3})?")
 
@@ -125,9 +126,9 @@ def as_text(value: Any) -> str:
             problem = f"{value!r} has type bytes and is not UTF-8 ({error.reason})."
             raise DataError(f"{problem} Decode it, or write it again.") from error
     if isinstance(value, str):
-        return str(_composed(value))
-    if isinstance(value, datetime):
-        return value.isoformat(" ").removesuffix(" 00:00:00")
+        return _MIDNIGHT.sub(r"\1", str(_composed(value)))
+    if isinstance(value, (datetime, np.datetime64)):
+        return _MIDNIGHT.sub(r"\1", str(value))
     return _WHOLE.sub(r"\1", str(value))
 
 

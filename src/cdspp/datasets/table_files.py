@@ -163,7 +163,7 @@ def _read_text(path: Path, columns: Columns) -> Table:
         raise DataError(fault) from error
     facts = model.lines_above(above)
     if not columns.encoding and encoding != UTF8:
-        other = f"; or {runner_up}: --encoding" if runner_up else ""
+        other = f", maybe {runner_up}: --encoding" if runner_up else ""
         facts.insert(0, Fact(f"read as {encoding} (not UTF-8{other})", model.TEXT))
     return _table(
         table,
@@ -309,7 +309,7 @@ def _read_xlsx(path: Path, columns: Columns) -> Table:
     columns_of = Counter(names[k] for row, k in lacking if row > top and k < len(names))
     for name, n in columns_of.items():
         text = f"{counted(n, 'formula')} without a value in {name!r}: {CALCULATE}"
-        facts.append(Fact(text, model.MISSING, (name,)))
+        facts.append(Fact(text, model.MISSING, (name,), n))
     return _table(model.with_header(cells), columns, facts=tuple(facts))
 
 

@@ -33,12 +33,14 @@ FEATURES = "features"  # the array with the names of the columns
 class Fact(NamedTuple):
     """What a reader knows of a file that its cells do not show.
 
-    It `explains` one of the kinds above, in `columns` only, or in all without any.
+    It `explains` one of the kinds above, in `columns` only, or in all without any; `n`
+    is the number of cells, if known.
     """
 
     text: str
     explains: str
     columns: tuple[str, ...] = ()
+    n: int = 0
 
 
 @dataclass(frozen=True, eq=False)

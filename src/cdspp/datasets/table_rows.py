@@ -251,7 +251,10 @@ def read_domain(
 
 
 def _require_columns(table: Table, columns: Columns) -> None:
-    """Raise DataError if a required column is missing; name the likely one."""
+    """Raise DataError if a column is there twice, or a required one is missing."""
+    for name, count in Counter(table.cells).items():
+        if count > 1:
+            raise DataError(f"the header has the column {name!r} twice. Rename one.")
     for option in columns.required:
         name, names = (
             getattr(columns, option),
@@ -348,7 +351,11 @@ def _numbers(
 
 
 def _label_cells(rows: pd.DataFrame, name: str) -> list[Any]:
-    """Return the labels; refuse a last row of totals, judged by its label."""
+    """Return the labels; refuse a last row of totals, by its label, and a note."""
+    filled = [cell for cell in rows.tail(1).squeeze(axis=0) if not kinds.is_null(cell)]
+    if len(filled) == 1 < rows.shape[1] - 1 and " " in str(filled[0]).strip():
+        fault = f"the last row has only the cell {filled[0]!r}, as a note would"
+        raise DataError(f"{fault}. Remove the row.")
     if name not in rows:
         return [""] * len(rows)
     labels: list[Any] = rows[name].tolist()
@@ -365,9 +372,6 @@ def _features_of(
     """Return the features, which of `drop` match, and notes."""
     rows, header, notes = table.cells, list(table.cells), list[str]()
     special = {"label": table.label, "id": table.id}
-    for name, count in Counter(header).items():
-        if count > 1:
-            raise DataError(f"the header has the column {name!r} twice. Rename one.")
     for name in special.values():
         first = next((cell for cell in rows.get(name, ()) if cell is not None), None)
         if isinstance(first, kinds.CONTAINERS):
