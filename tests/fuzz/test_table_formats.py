@@ -34,7 +34,8 @@ KINDS: dict[str, Callable[[random.Random], Any]] = {
     "written": lambda rng: rng.choice(("1.5", "2", "3e2", "1_7", "12")),
 }
 WORDS = ("ant", "bee", "caf\xe9", "cafe\u0301", "TRUE", "1_7")
-LABELS = ("whole", "boolean", "day", "word", "code")
+KINDS["mixed"] = lambda rng: KINDS[rng.choice(("whole", "boolean", "day", "word"))](rng)
+LABELS = ("mixed", "whole", "boolean", "day", "word", "code")
 
 
 def typed_table(rng: random.Random) -> pd.DataFrame:
@@ -68,14 +69,16 @@ def files(table: pd.DataFrame, folder: Path, rng: random.Random) -> Iterator[Pat
         text.to_csv(folder / name, index=False, sep=separator)
         yield folder / name
     typed = table.infer_objects()
-    for name in ("a.parquet", "a.feather"):
+    kinds = {column: {*map(type, typed[column].dropna())} for column in typed}
+    for name in ("a.parquet", "a.feather") if max(map(len, kinds.values())) < 2 else ():
         (typed.to_parquet if name.endswith("t") else typed.to_feather)(folder / name)
         yield folder / name
     features = typed.drop(columns=["label", "id"], errors="ignore")
     if all(kind.kind in "if" for kind in features.dtypes) and features.shape[1]:
         arrays = {"X": features.to_numpy(float), "features": np.array([*features])}
         for name, array in (("label", "y"), ("id", "ids")):
-            if name in typed and typed[name].notna().all():
+            whole = name in typed and typed[name].notna().all()
+            if whole and len(kinds[name]) == 1:
                 cells = typed[name].tolist()
                 days = (isinstance(c, datetime) for c in cells)
                 arrays[array] = np.array(cells, "M8[ms]" if all(days) else None)
@@ -128,6 +131,8 @@ def frames(table: pd.DataFrame) -> Iterator[Any]:
     """Yield a table as a data frame of each library that is installed."""
     yield table
     yield table.infer_objects()
+    if max(len({*map(type, table[column].dropna())}) for column in table) > 1:
+        return
     pa = pytest.importorskip("pyarrow")
     yield pa.Table.from_pandas(table.infer_objects())
     if find_spec("polars"):
