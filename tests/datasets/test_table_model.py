@@ -13,9 +13,9 @@ from scipy.sparse import csr_array
 from cdspp import CDSPP, SourceDomain, TableEncoder
 from cdspp.core.errors import DataError
 from cdspp.datasets.table_beliefs import beliefs
-from cdspp.datasets.table_files import Columns
+from cdspp.datasets.table_files import Columns, read_class_map
 from cdspp.datasets.table_model import header_place
-from cdspp.datasets.table_rows import read_class_map, read_domain
+from cdspp.datasets.table_rows import read_domain
 
 DAYS = pd.date_range("2024-01-01", periods=12)
 RNG = np.random.default_rng(0)

@@ -118,7 +118,7 @@ def _label_rules(arguments: Namespace) -> AbstractContextManager[None]:
     )
     renamed: dict[str, str] = {}
     if path := getattr(arguments, "map_labels", None):
-        from cdspp.datasets.table_rows import read_class_map
+        from cdspp.datasets.table_files import read_class_map
 
         renamed = read_class_map(path)
     return label_rules(kept, unlabelled, renamed)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import shlex
 import textwrap
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
@@ -18,7 +19,7 @@ from sklearn.utils.validation import check_is_fitted
 from cdspp.core.errors import DataError
 from cdspp.core.labels import nearest
 from cdspp.core.names import CATEGORIES, DATES, ERROR, ONE_HOT, PARTS, SKRUB
-from cdspp.core.wording import counted, shortened
+from cdspp.core.wording import counted, sentence, shortened
 from cdspp.datasets import table_cells as kinds
 from cdspp.datasets import table_files as files
 from cdspp.datasets.table_model import as_frame
@@ -31,6 +32,12 @@ REFUSED = {
     "date": "dates",
     "duration": "durations",
     "nested": "lists or dictionaries",
+}
+REMEDIES = {
+    kinds.TEXT: "encode text with --categories one-hot or frequency, ",
+    kinds.DATE: "encode dates with --dates number or parts, ",
+    kinds.DURATION: "encode durations with --dates number, ",
+    kinds.AMBIGUOUS: "give the format of dates with --date-format (as %d/%m/%Y), ",
 }
 EITHER = "point or comma"  # undecided decimal sign
 TOO_MANY = "too many values"  # for one-hot: nearly all cells differ
@@ -126,6 +133,24 @@ def column_faults(
             text = textwrap.shorten(repr(cells.iloc[faulty[0]]), 40, placeholder="...")
             record = int(cells.index[faulty[0]]) + 1
             yield column, f"record {record}, {what}: {text} is not {kind}{count}"
+
+
+def faults_text(
+    faults: Sequence[tuple[EncodedColumn, str]], encoder: TableEncoder, cells: Any
+) -> str:
+    """Name the columns that cannot be encoded, and the options for them."""
+    refused = {column.kind for column, _ in faults if column.form == ERROR}
+    refused |= {column.sign for column, _ in faults} & {kinds.AMBIGUOUS}
+    remedies = "".join(REMEDIES[kind] for kind in REMEDIES if kind in refused)
+    names = " ".join(f"--drop {shlex.quote(column.name)}" for column, _ in faults[:5])
+    text = "; ".join(fault for _, fault in faults[:5])
+    rest = f"; and {len(faults) - 5} more columns" if len(faults) > 5 else ""
+    numbers = (c.name for c in encoder.columns_ if c.kind == kinds.NUMBER)
+    gaps = [repr(name) for name in numbers if any(map(kinds.is_null, cells[name]))]
+    gap_note = f" Numbers are missing in {shortened(gaps)}: --impute." if gaps else ""
+    leave = f"leave columns out with {names}"
+    remedy = sentence(f"{remedies}or {leave}" if remedies else leave)
+    return f"{text}{rest}. {remedy}; --label and --id name columns.{gap_note}"
 
 
 def with_signs(

@@ -28,7 +28,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cdspp.core.errors import DataError, short_message
-from cdspp.core.names import ERROR
+from cdspp.core.labels import label_text
+from cdspp.core.names import ERROR, PathLike
 from cdspp.core.wording import counted, shortened
 from cdspp.datasets import table_model as model
 from cdspp.datasets.table_model import Fact, Table
@@ -125,11 +126,12 @@ def _with_ids(table: Table) -> Table:
     if not header or header[0] != "":
         return table
     if table.id in header:
+        cells = cells.iloc[:, 1:]
         fact = Fact("the unnamed column left out", model.ABSENT)
-        return replace(table, cells=cells.iloc[:, 1:]).with_facts([fact])
-    named = cells.set_axis([table.id, *header[1:]], axis="columns")
-    fact = Fact(model.FROM_INDEX, model.ROWS, (table.id,))
-    return replace(table, cells=named).with_facts([fact])
+    else:
+        cells = cells.set_axis([table.id, *header[1:]], axis="columns")
+        fact = Fact(model.FROM_INDEX, model.ROWS, (table.id,))
+    return replace(table, cells=cells, facts=(*table.facts, fact))
 
 
 def _read_text(path: Path, columns: Columns) -> Table:
@@ -416,6 +418,28 @@ def _as_numpy(value: Any, name: str) -> NDArray[Any]:
     cells = [np.asarray(cell).ravel().tolist() for cell in array.ravel()]
     values = [cell[0] if len(cell) == 1 else str(cell or "") for cell in cells]
     return np.array(values, dtype=object)
+
+
+def read_class_map(path: PathLike) -> dict[str, str]:
+    """Return the class of each label in a table of two columns; "" is no label.
+
+    DataError: it has other columns, or two classes for a label.
+    """
+    try:
+        cells = read_file(Path(path), Columns()).cells
+        if cells.shape[1] != 2:
+            header = " and ".join(map(repr, cells)) or "none"
+            fault = f"expected two columns, a label and its class, got {header}"
+            raise DataError(f"{fault}. Write them below a header.")
+        classes: dict[str, str] = {}
+        for old, new in zip(*(map(label_text, cells[c]) for c in cells), strict=True):
+            if classes.setdefault(old, new) != new:
+                both = f"{classes[old]!r} and {new!r}"
+                fault = f"the label {old!r} has the classes {both}"
+                raise DataError(f"{fault}. Keep one.")
+    except DataError as error:
+        raise DataError(f"{path}: {error}") from error
+    return classes
 
 
 Read = Callable[[Path, Columns], Table | Arrays]

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -67,10 +67,6 @@ class Table:
     def is_index(self) -> bool:
         """Whether the ids are an unnamed column, as the index of a data frame."""
         return any(fact.text == FROM_INDEX for fact in self.facts)
-
-    def with_facts(self, facts: Iterable[Fact]) -> Table:
-        """Return the table with further facts."""
-        return replace(self, facts=(*self.facts, *facts))
 
 
 def explained(
@@ -158,13 +154,7 @@ def from_arrays(
     special = [name for name in named.values() if name]
     matrix = _matrix_name(arrays, special, any_name=any_name)
     X = arrays[matrix]
-    for name in special:
-        values = arrays[name]
-        if values.shape != (len(X),):
-            turned = values.shape == X.shape[1:]
-            hint = " Rows of X are samples: transpose it." if turned else ""
-            fault = f"{name} has shape {values.shape}, expected one entry for each of"
-            raise DataError(f"{fault} the {len(X)} rows of X.{hint}")
+    _check_lengths(X, {name: arrays[name] for name in special})
     names = arrays.get(FEATURES)
     if names is not None and names.dtype.kind not in "UO":  # a matrix may be called so
         names = None
@@ -193,6 +183,16 @@ def from_arrays(
         is_named=names is not None,
         dropped=dropped,
     )
+
+
+def _check_lengths(X: NDArray[Any], parts: Mapping[str, NDArray[Any]]) -> None:
+    """Raise DataError if labels or ids have another number of entries than X rows."""
+    for name, values in parts.items():
+        if values.shape != (len(X),):
+            turned = values.shape == X.shape[1:]
+            hint = " Rows of X are samples: transpose it." if turned else ""
+            fault = f"{name} has shape {values.shape}, expected one entry for each of"
+            raise DataError(f"{fault} the {len(X)} rows of X.{hint}")
 
 
 def _array_name(arrays: Any, columns: Any, option: str) -> str | None:

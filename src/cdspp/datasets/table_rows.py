@@ -18,9 +18,9 @@ from numpy.typing import NDArray
 
 from cdspp.core.errors import DataError
 from cdspp.core.files import same_file
-from cdspp.core.labels import LabelColumn, as_text, label_text, read_label_column
-from cdspp.core.names import ERROR, PathLike
-from cdspp.core.wording import counted, sentence, shortened
+from cdspp.core.labels import LabelColumn, as_text, read_label_column
+from cdspp.core.names import PathLike
+from cdspp.core.wording import counted, shortened
 from cdspp.datasets import table_cells as kinds
 from cdspp.datasets.table_doubts import doubts
 from cdspp.datasets.table_files import Columns, no_column, read_file
@@ -38,17 +38,11 @@ from cdspp.datasets.table_model import (
 if TYPE_CHECKING:
     import pandas as pd
 
-    from cdspp.datasets.table_encoder import EncodedColumn, TableEncoder
+    from cdspp.datasets.table_encoder import TableEncoder
 
 # Kinds of columns that may be dropped.
 CONSTANT = "constant"
 KINDS = {"text": (kinds.TEXT,), "dates": (kinds.DATE, kinds.DURATION), CONSTANT: ()}
-REMEDIES = {
-    kinds.TEXT: "encode text with --categories one-hot or frequency, ",
-    kinds.DATE: "encode dates with --dates number or parts, ",
-    kinds.DURATION: "encode durations with --dates number, ",
-    kinds.AMBIGUOUS: "give the format of dates with --date-format (as %d/%m/%Y), ",
-}
 TABLE_SPECIFIC = (
     "shares of rows (frequency) and decompositions of text (skrub) are only valid for "
     "one table. Columns of --categories one-hot can be shared."
@@ -133,22 +127,22 @@ class DomainRows:
     def require_labels(self, *, of_all: bool = False) -> None:
         """Raise DataError if no row has a label, or with `of_all` if some have none."""
         missing = [k for k, label in enumerate(self.labels, start=1) if not label]
+        words = self.label_column.unlabelled
         if of_all and 0 < len(missing) < len(self.labels):
             text = (
-                f"{self.path}: a source needs a label in every row, but {len(missing)} "
-                f"of {len(self.labels)} have none (first: row {missing[0]}). Label "
+                f"a source needs a label in every row, but {len(missing)} of "
+                f"{len(self.labels)} have none (first: row {missing[0]}). Label "
                 "them, leave them out, or name another label column with --label."
             )
-            raise DataError(self.explain_labels(text))
-        if len(missing) < len(self.labels):
+        elif len(missing) == len(self.labels):
+            none = f"the column {self.label!r} has none"
+            fault = none if self.label else "there is no column 'label'"
+            fault += f" (read as unlabelled: {words})" if words else ""
+            remedy = "Name the label column with --label, or label some rows."
+            text = f"no row has a label; {fault}. {remedy}"
+        else:
             return
-        none = f"the column {self.label!r} has none"
-        fault = none if self.label else "there is no column 'label'"
-        words = self.label_column.unlabelled
-        words = words and f" (read as unlabelled: {words})"
-        remedy = "Name the label column with --label, or label some rows."
-        text = f"{self.path}: no row has a label; {fault}{words}. {remedy}"
-        raise DataError(self.explain_labels(text))
+        raise DataError(self.explain_labels(f"{self.path}: {text}"))
 
     def explain_labels(self, message: str) -> str:
         """Return a message on labels with the facts that explain it."""
@@ -322,7 +316,7 @@ def _numbers(
 ) -> tuple[NDArray[np.float64], tuple[str, ...], TableEncoder | None, list[str]]:
     """Return the features as numbers, their names, their encoder, and notes."""
     # Not at the top: it needs scikit-learn, and most jobs read no table.
-    from cdspp.datasets.table_encoder import TableEncoder
+    from cdspp.datasets.table_encoder import TableEncoder, faults_text
 
     cells, notes = table.cells[features], list[str]()
     if table.of_arrays and all(kind.kind in "biuf" for kind in cells.dtypes):
@@ -332,7 +326,7 @@ def _numbers(
         options = TableEncoder().get_params()
         encoder = TableEncoder(**{name: getattr(columns, name) for name in options})
         if faults := encoder.learn(cells):
-            raise DataError(_faults_text(faults, encoder, cells))
+            raise DataError(faults_text(faults, encoder, cells))
         codes, unseen = encoder.columns_, {}
     else:
         codes, unseen = (
@@ -414,24 +408,6 @@ def _to_drop(table: Table, columns: Columns) -> tuple[set[str], tuple[str, ...]]
     return set().union(*matches.values()), effective
 
 
-def _faults_text(
-    faults: Sequence[tuple[EncodedColumn, str]], encoder: TableEncoder, cells: Any
-) -> str:
-    """Name the columns that cannot be encoded, and the options for them."""
-    refused = {column.kind for column, _ in faults if column.form == ERROR}
-    refused |= {column.sign for column, _ in faults} & {kinds.AMBIGUOUS}
-    remedies = "".join(REMEDIES[kind] for kind in REMEDIES if kind in refused)
-    names = " ".join(f"--drop {shlex.quote(column.name)}" for column, _ in faults[:5])
-    text = "; ".join(fault for _, fault in faults[:5])
-    rest = f"; and {len(faults) - 5} more columns" if len(faults) > 5 else ""
-    numbers = (c.name for c in encoder.columns_ if c.kind == kinds.NUMBER)
-    gaps = [repr(name) for name in numbers if any(map(kinds.is_null, cells[name]))]
-    gap_note = f" Numbers are missing in {shortened(gaps)}: --impute." if gaps else ""
-    leave = f"leave columns out with {names}"
-    remedy = sentence(f"{remedies}or {leave}" if remedies else leave)
-    return f"{text}{rest}. {remedy}; --label and --id name columns.{gap_note}"
-
-
 def complete(
     rows: DomainRows,
     *,
@@ -473,28 +449,6 @@ def complete(
         means = np.where(holes, 0.0, rows.X).sum(axis=0) / counts
     note = f"{counted(int(holes.sum()), 'number')} imputed"
     return replace(rows, X=np.where(holes, means, rows.X), notes=(*rows.notes, note))
-
-
-def read_class_map(path: PathLike) -> dict[str, str]:
-    """Return the class of each label in a table of two columns; "" is no label.
-
-    DataError: it has other columns, or two classes for a label.
-    """
-    try:
-        table = read_file(Path(path), Columns()).cells
-        if table.shape[1] != 2:
-            header = " and ".join(map(repr, table)) or "none"
-            fault = f"expected two columns, a label and its class, got {header}"
-            raise DataError(f"{fault}. Write them below a header.")
-        classes: dict[str, str] = {}
-        for old, new in zip(*(map(label_text, table[c]) for c in table), strict=True):
-            if classes.setdefault(old, new) != new:
-                both = f"{classes[old]!r} and {new!r}"
-                fault = f"the label {old!r} has the classes {both}"
-                raise DataError(f"{fault}. Keep one.")
-    except DataError as error:
-        raise DataError(f"{path}: {error}") from error
-    return classes
 
 
 def explain_classes(message: str, tables: Iterable[DomainRows]) -> str:

@@ -22,7 +22,7 @@ from cdspp.core.names import ERROR
 from cdspp.core.wording import counted, shortened
 from cdspp.datasets import base, table_rows
 from cdspp.datasets.base import Cache, Dataset, Sample
-from cdspp.datasets.table_files import Columns
+from cdspp.datasets.table_files import Columns, read_class_map
 from cdspp.datasets.table_rows import DomainRows
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ class TablesDataset(Dataset):
     others, one value for all domains or one each, as in `Columns`; `drop` names columns
     to leave out; with `impute`, missing numbers become column means; `keep_labels` are
     classes, as in `cdspp.keep_labels`, `unlabelled` words mean no label, and the file
-    `map_labels` renames labels, as in `table_rows.read_class_map`. The JSON file
+    `map_labels` renames labels, as in `table_files.read_class_map`. The JSON file
     `cache` stores digests of the files, and a file next to it their content.
     ConfigError: a name fits no path.
     """
@@ -74,7 +74,7 @@ class TablesDataset(Dataset):
         self.columns, self.drop, self.impute = dict(columns or {}), tuple(drop), impute
         self.cache, self.paired = cache, paired
         self.kept_labels, self.unlabelled = tuple(keep_labels), tuple(unlabelled)
-        self.class_map = table_rows.read_class_map(map_labels) if map_labels else {}
+        self.class_map = read_class_map(map_labels) if map_labels else {}
 
     @property
     def n_paired(self) -> int:  # type: ignore[override]

@@ -236,16 +236,17 @@ def _sentences(error: Any) -> Iterator[str]:
     elif error.validator == "type":
         expected = _expected(error.schema)
         hint = _quoted(error.instance) if error.validator_value == "string" else ""
-        got = repr(error.instance)
-        got = got if len(got) <= 2 * SHOWN else f"{got[:SHOWN]} ... {got[-SHOWN:]}"
+        got = _cut(repr(error.instance))
         if isinstance(error.instance, str) and error.validator_value == "array":
             hint = f": write [{error.instance}]"
         yield f"{where}expected {expected}, got {got}{hint}."
     else:
-        message = error.message
-        if len(message) > 2 * SHOWN:  # the value, then the rule
-            message = f"{message[:SHOWN]} ... {message[-SHOWN:]}"
-        yield f"{where}{message}."
+        yield f"{where}{_cut(error.message)}."
+
+
+def _cut(text: str) -> str:
+    """Return the beginning and end of a long text: a value, and the rule."""
+    return text if len(text) <= 2 * SHOWN else f"{text[:SHOWN]} ... {text[-SHOWN:]}"
 
 
 def _expected(rule: Mapping[str, Any], *, tasks: bool = False) -> str:
