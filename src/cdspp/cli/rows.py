@@ -103,7 +103,7 @@ def _read_complete(arguments: Namespace) -> list[DomainRows]:
             source.require_labels()
             classes = {rows.path: filter(None, rows.labels) for rows in tables}
             with table_rows.classes_explained(tables):
-                require_common(classes)
+                require_common(classes, "--map-labels FILE")
         tables = [target, *(source.without_declared() for source in sources)]
         fill = partial(table_rows.complete, impute=arguments.impute)
         tables, faults = table_rows.gather_rows(fill, ((rows,) for rows in tables))

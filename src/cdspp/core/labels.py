@@ -223,7 +223,9 @@ def require_used(seen: Collection[str], places: Iterable[str]) -> None:
     for option, names in options.items():
         for name in sorted(map(str, names - frozenset(seen))):
             hint = nearest(name, [*filter(None, seen)])
-            found = f"the nearest is {hint!r}" if hint else class_list(sorted(seen))
+            found = (
+                f"the nearest is {hint!r}" if hint else class_list(filter(None, seen))
+            )
             fault = f"{option} {name}: no such label in {' or '.join(places)} ({found})"
             raise DataError(f"{fault}. Correct the label, or leave the option out.")
 
@@ -281,8 +283,13 @@ def class_table(places: Mapping[str, Iterable[Any]]) -> str:
     return "".join(f"\n    {line}" for line in lines)
 
 
-def no_common_class(classes: Mapping[str, Iterable[Any]]) -> list[str]:
-    """Return a fault per pair of places without a common class, with similar names."""
+def no_common_class(
+    classes: Mapping[str, Iterable[Any]], option: str = ""
+) -> list[str]:
+    """Return a fault per pair of places without a common class, with similar names.
+
+    An `option` renames classes.
+    """
     faults = []
     for pair in combinations(classes, 2):
         counts = {place: Counter(classes[place]) for place in pair}
@@ -294,13 +301,14 @@ def no_common_class(classes: Mapping[str, Iterable[Any]]) -> list[str]:
         pairs = [(name, nearest(name, choices)) for name in names]
         hints = [f"{name!r} may be {match!r}" for name, match in pairs if match]
         hint = f" ({shortened(hints)})" if hints else ""
-        remedy = f"Spell the same class alike in both{hint}, or use --map-labels FILE."
+        rename = f", or use {option}" if option else ""
+        remedy = f"Spell the same class alike in both{hint}{rename}."
         text = f"{pair[0]} and {pair[1]} have no class in common"
         faults.append(f"{text}. {remedy}{class_table(counts)}")
     return faults
 
 
-def require_common(places: Mapping[str, Iterable[Any]]) -> None:
+def require_common(places: Mapping[str, Iterable[Any]], option: str = "") -> None:
     """Raise DataError if labels by place, target and source, cannot be matched."""
     (target, labels), (source, classes) = counts = [
         (place, Counter(names)) for place, names in places.items()
@@ -309,7 +317,7 @@ def require_common(places: Mapping[str, Iterable[Any]]) -> None:
         fault = f"{target}: no row has a label; {source} has the {class_list(classes)}"
         remedy = "Name the label column, or label some rows of each class."
         raise DataError(f"{fault}. {remedy}")
-    for fault in no_common_class(dict(counts)):
+    for fault in no_common_class(dict(counts), option):
         raise DataError(fault)
     if len(labels) == 1:
         context = f"{source} has the {class_list(classes)}"

@@ -80,6 +80,11 @@ class FolderDataset(Dataset):
                 path = self.folder / domain / self.paired
                 raise DataError(f"{path}: {fault}. Give each a file in every domain.")
 
+    @property
+    def facts(self) -> dict[str, str]:
+        """What the reader of each file of labels knows of its classes."""
+        return {domain: files.note for domain, files in self._files.items()}
+
     def generate(self, folder: Path) -> Mapping[str, Sequence[Sample]]:
         """Return the samples; DataError names all undecodable images."""
         for note in self.notes():
@@ -99,6 +104,9 @@ class FolderDataset(Dataset):
                 text = f"{n} of {sum(sizes.values())} {self.kind} have no label"
                 place = self.folder / domain
                 notes.append(f"{place}: {text}; as a target they are predicted.")
+        notes += [
+            f"{self.folder / k}: {note}" for k, note in self.facts.items() if note
+        ]
         if any(files.has_unlabelled_folder() for files in self._files.values()):
             what = f"files in a folder named {UNLABELLED} have no label"
             notes.append(f"{self.folder}: {what}. If it is a class, {KEEP}.")

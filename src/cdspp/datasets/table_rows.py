@@ -93,7 +93,6 @@ class DomainRows:
     label: str = ""
     label_column: LabelColumn = LabelColumn()
     facts: tuple[Fact, ...] = ()
-    table: Table | None = None
     encoder: TableEncoder | None = None
 
     def description(self, role: str, other: DomainRows | None = None) -> str:
@@ -307,7 +306,6 @@ def _domain_rows(
         notes=(*notes, *more),
         encoder=encoder,
         facts=table.facts,
-        table=table,
     )
 
 

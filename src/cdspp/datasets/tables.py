@@ -200,7 +200,10 @@ class TablesDataset(Dataset):
             "fingerprint": fingerprint,
             "contents": {k: dict(sorted((+n).items())) for k, n in sizes.items()},
             "unlabelled": {k: part.label_column.unlabelled for k, part in rows.items()},
-            "facts": {k: table_rows.explain_classes("", [r]) for k, r in rows.items()},
+            "facts": {
+                name: _with_study_keys(table_rows.explain_classes("", [part]).strip())
+                for name, part in rows.items()
+            },
             "undecided": {k: part.label_column.undecided for k, part in rows.items()},
             "shared": sum(n > 1 for name, n in ids.items() if name not in pairs),
             "paired": len(pairs),

@@ -203,9 +203,11 @@ def _class_faults(index: ConfigNames, where: str, entry: Config) -> Faults:
             found = (domains.get(name, Counter()) for name in side)
             sides["+".join(side)] = sum(found, Counter[str]())
         if all(map(len, sides.values())):
-            facts = "".join(dataset.facts.get(k, "") for k in (*sources, target))
-            for fault in no_common_class(sides):
-                yield f"{where}.tasks: {task}: {fault}{facts}"
+            option = "map_labels: FILE" if dataset.kind == "tables" else ""
+            facts = (dataset.facts.get(name) for name in (*sources, target))
+            notes = "".join(f"\n    {fact}" for fact in facts if fact)
+            for fault in no_common_class(sides, option):
+                yield f"{where}.tasks: {task}: {fault}{notes}"
         for name, labels in sides.items():
             if len(labels) == 1:
                 text = f"domain {name} has only the class {[*labels][0]}. Add rows of"
