@@ -106,8 +106,8 @@ def read_domain(
         flat, note = _flat_groups(label_file, files, kept)
         groups = [*flat, *groups]
     elif not folders:
-        flat = f"<domain>/{LABEL_FILE} with the columns {FILE} and {LABEL}"
-        expected = f"<domain>/<class>/<file>, or {flat} next to the files"
+        of_labels = f"<domain>/{LABEL_FILE} with the columns {FILE} and {LABEL}"
+        expected = f"<domain>/<class>/<file>, or {of_labels} next to the files"
         raise DataError(f"{folder} has no class folder ({expected}).")
     inside = [part for path in folders for part in visible(path) if not part.is_file()]
     content = DomainFiles(groups, [*strays, *inside], note)
@@ -145,7 +145,7 @@ def _flat_groups(
     for file in files:
         by_label[labels.get(file, "")].append(file)
     rest = Group("", by_label.pop("", []), path.parent, required=False)
-    note = explained("", table.facts, TEXT).strip()
+    note = "; ".join(f"{path}: {fact.text}" for fact in table.facts)
     return [*(Group(k, by_label[k], path) for k in sorted(by_label)), rest], note
 
 
