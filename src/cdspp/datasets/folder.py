@@ -104,9 +104,7 @@ class FolderDataset(Dataset):
                 text = f"{n} of {sum(sizes.values())} {self.kind} have no label"
                 place = self.folder / domain
                 notes.append(f"{place}: {text}; as a target they are predicted.")
-        notes += [
-            f"{self.folder / k}: {note}" for k, note in self.facts.items() if note
-        ]
+        notes += filter(None, self.facts.values())
         if any(files.has_unlabelled_folder() for files in self._files.values()):
             what = f"files in a folder named {UNLABELLED} have no label"
             notes.append(f"{self.folder}: {what}. If it is a class, {KEEP}.")

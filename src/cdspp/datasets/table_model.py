@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import issparse
 
 from cdspp.core.errors import DataError
 from cdspp.core.labels import as_text
@@ -232,7 +231,7 @@ def as_frame(X: Any) -> pd.DataFrame:
         return pd.DataFrame(X.to_pandas())
     if hasattr(X, "collect"):
         raise DataError(f"{type(X).__name__} has no rows yet. Pass its collect().")
-    if issparse(X):
+    if hasattr(X, "tocsr"):
         raise DataError("sparse rows are numbers already, without names to encode.")
     rows = X if isinstance(X, np.ndarray) else np.asarray(X, dtype=object)
     if rows.ndim != 2:
