@@ -73,7 +73,7 @@ def _typed(cell: str) -> Any:
 
 
 def _xlsx(path: Path, case: Case) -> pd.DataFrame:
-    import openpyxl
+    import openpyxl  # type: ignore[import-untyped]
 
     book = openpyxl.Workbook()
     for cells in _as_cells(path, case):
