@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from contextlib import suppress
 from datetime import time, timedelta
 from typing import TYPE_CHECKING, Any
 
@@ -62,6 +63,10 @@ def column_kind(cells: pd.Series) -> str:
     values = cells.to_numpy(dtype=object)
     if isinstance(next((c for c in values if c is not None), None), CONTAINERS):
         return NESTED
+    with suppress(TypeError, ValueError):  # fast path for nearly all columns
+        if are_numbers(values):
+            values.astype(np.float64)
+            return NUMBER
     filled = [cell for cell in values if not is_null(cell)]
     if filled and all(str(cell).strip().lower() in BOOLEANS for cell in filled):
         return BOOLEAN
@@ -132,10 +137,11 @@ def number(cell: Any, decimal: str = ".") -> float:
 
 def are_numbers(values: NDArray[Any]) -> bool:
     """Return whether NumPy reads all cells as `number` does."""
-    kinds = {*map(type, values.ravel())}
+    kinds = {*map(type, values)}
     if kinds & {bool, np.bool_, bytes, np.datetime64, np.timedelta64}:
         return False
-    return str not in kinds or not any(isinstance(c, str) and "_" in c for c in values)
+    texts = values if kinds == {str} else [c for c in values if isinstance(c, str)]
+    return "_" not in "".join(texts)
 
 
 def texts(cells: pd.Series) -> list[str | None]:
