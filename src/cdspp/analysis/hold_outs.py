@@ -24,7 +24,7 @@ from cdspp.methods import make_seeded, method_class
 from cdspp.methods.base import UNLABELLED, Int, SourceDomain
 from cdspp.methods.bridge import PAIRS, SHARED, column_names, read_bridge
 from cdspp.methods.cost import Size
-from cdspp.methods.labels import check_classes, compare_classes, read_labels
+from cdspp.methods.labels import check_classes, compare_classes, in_form_of, read_labels
 from cdspp.methods.problem import number_errors
 
 # Costs are reported before all fits, degenerate fits after them.
@@ -131,7 +131,8 @@ def _class_codes(
         got = f"{int(mask.sum())} of {len(mask)} and {len(labelled)}"
         fault = f"compare: expected {expected} {n_rows} target rows, got {got}"
         raise errors.DataError(f"{fault}.")
-    require_common({"y": labels, "source.y": source_labels})
+    source_labels = in_form_of(labels, source_labels)
+    require_common({"y": labels.tolist(), "source.y": source_labels.tolist()})
     check_classes(labels)
     check_classes(source_labels, "source.y")
     compare_classes(labels, source_labels, "compare")

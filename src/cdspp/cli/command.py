@@ -140,10 +140,16 @@ def warnings_as_notes(write_lines: Callable[[list[str]], object]) -> Iterator[No
         try:
             yield
         finally:
-            counts = Counter(" ".join(str(item.message).split()) for item in caught)
+            counts = Counter(_in_one_line(str(item.message)) for item in caught)
             for text, n in counts.items():
                 times = f" ({n} times)" if n > 1 else ""
                 write_lines([f"note: {text}{times}\n"])
+
+
+def _in_one_line(message: str) -> str:
+    """Return a message in one line, except for the lines of a table."""
+    text, *table = message.split("\n    ")
+    return "\n    ".join([" ".join(text.split()), *table])
 
 
 def need_package(package: str, purpose: str, extra: str = "") -> None:

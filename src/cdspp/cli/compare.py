@@ -7,12 +7,12 @@ import shlex
 import textwrap
 import warnings
 from argparse import Namespace
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from cdspp.cli import command
-from cdspp.core.errors import UnitWarning
+from cdspp.core.errors import ClassWarning, UnitWarning
 from cdspp.core.files import write_csv, write_json
 from cdspp.core.names import PCA, STANDARDISE
 from cdspp.core.outputs import atomic, together
@@ -23,12 +23,13 @@ if TYPE_CHECKING:
     from cdspp.datasets.table_rows import DomainRows
 
 BRIDGES = ("shared_columns", "paired_rows")
+OF_LABELS = ("keep-label", "unlabelled")
 # Options for the files, which also apply to the next command.
 FILE_OPTIONS = (
     *("source", "target", "label", "id"),
     *("source-label", "source-id", "target-label", "target-id"),
     *("categories", "dates", "date-format", "decimal", "encoding", "vectorise"),
-    *("drop", "keep-label", "impute", "shared", "paired"),
+    *("drop", *OF_LABELS, "map-labels", "impute", "shared", "paired"),
 )
 OF_SOURCE = ("source", "source-label", "source-id", "shared", "paired")
 DEFAULTS = {"scale": STANDARDISE, "repeats": 15, "seed": 0}
@@ -78,7 +79,8 @@ def compare_files(arguments: Namespace) -> tuple[Comparison, DomainRows, list[st
     for method in arguments.method:
         rows.expected_cost(method, target, source, remedy="leave this one out")
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UnitWarning)  # notes name the columns
+        for category in (ClassWarning, UnitWarning):  # notes name classes and columns
+            warnings.simplefilter("ignore", category)
         result = compare(
             target.X,
             target.labels,
@@ -127,12 +129,15 @@ def _next_steps(
     arguments: Namespace, result: Comparison, target: DomainRows
 ) -> Iterator[str]:
     """Yield the command that deploys the bet, and the one that may settle it."""
-    names, options = list(FILE_OPTIONS), vars(arguments)
+    names, options = list(FILE_OPTIONS), {**vars(arguments)}
     if not result.uses_source:
         names = [name for name in names if name not in OF_SOURCE]
-        # Only matching columns: the next command refuses others.
-        drop = [name for name in arguments.drop if name in target.dropped]
-        options = options | {"drop": drop}
+        # Only matching columns and labels: the next command refuses others.
+        known: dict[str, Collection[str]] = {"drop": target.dropped}
+        known |= {name: target.label_column.seen for name in OF_LABELS}
+        for name, found in known.items():
+            key = name.replace("-", "_")
+            options[key] = [word for word in options[key] if word in found]
     words = ["cdspp", "fit", "--method", result.best_bet, "--scale", arguments.scale]
     words += _option_words(options, *names, "labelled")
     words += ["--output", "predictions.csv"]

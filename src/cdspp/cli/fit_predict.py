@@ -15,7 +15,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from cdspp.cli import command
-from cdspp.core.errors import ConfigError, CostWarning, DataError, UnitWarning
+from cdspp.core.errors import (
+    ClassWarning,
+    ConfigError,
+    CostWarning,
+    DataError,
+    UnitWarning,
+)
+from cdspp.core.labels import require_used
 from cdspp.core.names import PathLike
 from cdspp.core.outputs import together
 from cdspp.core.wording import aligned, counted
@@ -172,7 +179,7 @@ def _fit_model(
     notes = list[str]()
     with command.warnings_as_notes(notes.extend):
         warnings.simplefilter("always")
-        for category in (CostWarning, UnitWarning):  # reported here
+        for category in (ClassWarning, CostWarning, UnitWarning):  # reported here
             warnings.simplefilter("ignore", category)
         with rows.log_progress(method, cost.seconds):
             model.fit(target.X, target.labels, source=source)
@@ -350,6 +357,7 @@ def _read_target(arguments: Namespace, extras: Mapping[str, Any]) -> DomainRows:
     columns = Columns(*names, required, arguments.encoding, arguments.decimal)
     rows = read_domain(arguments.target, columns, encoder)
     require_dropped(arguments.drop, [rows])
+    require_used(rows.label_column.seen, [rows.path])
     return rows
 
 

@@ -1,11 +1,12 @@
 """The command `cdspp`: its parser, its output, and its exit on errors."""
 
 import logging
+import re
 import shlex
 import sys
-from argparse import ArgumentParser
+from argparse import ArgumentParser, Namespace
 from collections.abc import Collection, Mapping, Sequence
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
 from importlib import import_module
 from pathlib import PurePath
 from typing import NoReturn
@@ -13,7 +14,7 @@ from typing import NoReturn
 from cdspp.cli.command import AS_WRITTEN, help_text, warnings_as_notes
 from cdspp.core import errors, removed
 from cdspp.core.discovery import nearest
-from cdspp.core.labels import keep_labels
+from cdspp.core.labels import label_rules
 from cdspp.core.screen import guard_screen
 from cdspp.core.version import VERSION
 
@@ -124,8 +125,7 @@ def run_command(parser: ArgumentParser, argv: Sequence[str] | None) -> int:
     logging.basicConfig(level=logging.INFO, format="%(message)s", stream=sys.stderr)
     arguments = parser.parse_args(argv)
     try:
-        labels = getattr(arguments, "keep_label", ())
-        with warnings_as_notes(sys.stderr.writelines), keep_labels(*labels):
+        with warnings_as_notes(sys.stderr.writelines), _label_rules(arguments):
             text = arguments.run(arguments)
         try:
             sys.stdout.write(text + "\n")
@@ -137,7 +137,9 @@ def run_command(parser: ArgumentParser, argv: Sequence[str] | None) -> int:
             fault = f"the answer cannot be printed ({error.strerror})"
             raise OSError(fault) from error
     except (errors.MethodFailed, *USER_ERRORS) as error:
-        return _print_error(parser.prog, str(error))
+        ours = isinstance(error, (errors.ConfigError, errors.DataError))
+        text = str(error) if ours else " ".join(str(error).split())
+        return _print_error(parser.prog, text)
     except (MemoryError, RuntimeError) as error:
         if not errors.out_of_memory(error):
             raise
@@ -152,12 +154,23 @@ def run_command(parser: ArgumentParser, argv: Sequence[str] | None) -> int:
     return 0
 
 
+def _label_rules(arguments: Namespace) -> AbstractContextManager[None]:
+    """Return the rules for labels that options give."""
+    kept, unlabelled = (
+        getattr(arguments, name, ()) for name in ("keep_label", "unlabelled")
+    )
+    renamed: dict[str, str] = {}
+    if path := getattr(arguments, "map_labels", None):
+        from cdspp.datasets.table_files import read_class_map
+
+        renamed = read_class_map(path)
+    return label_rules(kept, unlabelled, renamed)
+
+
 def _print_error(program: str, message: str) -> int:
     """Print an error, one line per fault; cut very long words."""
-    head, *faults = (
-        " ".join(w if len(w) <= 300 else f"{w[:60]}..." for w in part.split())
-        for part in message.split("\n  - ")
-    )
-    text = ("\n  - " if len(faults) > 1 else " ").join([head, *faults])
+    if message.count("\n  - ") == 1:
+        message = message.replace("\n  - ", " ")
+    text = re.sub(r"(\S{60})\S{240,}", r"\1...", message.strip())
     sys.stderr.write(f"{program}: error: {text}\n")
     return 2

@@ -16,6 +16,7 @@ from cdspp.core.names import PathLike
 __all__ = [
     "BridgeWarning",
     "ChecksumError",
+    "ClassWarning",
     "CollapseWarning",
     "ConfigError",
     "CostWarning",
@@ -89,6 +90,10 @@ class UnitWarning(BridgeWarning):
 
 class LabelWarning(UserWarning):
     """Labels are usable but unexpected, such as a class in only one domain."""
+
+
+class ClassWarning(LabelWarning):
+    """Some classes are in only one domain."""
 
 
 class CostWarning(UserWarning):

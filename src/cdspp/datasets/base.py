@@ -20,6 +20,7 @@ from cdspp.core.errors import (
     write_errors,
 )
 from cdspp.core.files import read_json, write_json
+from cdspp.core.labels import class_table
 from cdspp.core.provenance import file_digest
 
 __all__ = ["ROWS_NAME", "Dataset", "Index", "Sample", "opaque_id", "read_index"]
@@ -356,14 +357,12 @@ def _as_json(index: Index) -> dict[str, Any]:
     return content | {"domains": domains}
 
 
-def unshared_classes(where: str, classes: Mapping[str, set[str]]) -> list[str]:
-    """Name classes of the user's data that are only in some domains."""
-    parts = [
-        f"{name} ({', '.join(domain for domain in classes if name in classes[domain])})"
-        for name in sorted(set().union(*classes.values()))
-        if not all(name in names for names in classes.values())
-    ]
-    return [f"{where}: not in all domains: {', '.join(parts)}."] if parts else []
+def unshared_classes(where: str, sizes: Mapping[str, Mapping[str, int]]) -> list[str]:
+    """Return a table of the classes of the user's data, if some domains lack any."""
+    classes = {d: {k: n for k, n in of.items() if k} for d, of in sizes.items()}
+    if len({frozenset(names) for names in classes.values()}) == 1:
+        return []
+    return [f"{where}: some domains lack classes:{class_table(classes)}"]
 
 
 def check_identifier(role: str, name: object) -> None:

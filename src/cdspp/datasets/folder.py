@@ -9,7 +9,7 @@ from pathlib import Path
 
 from cdspp.core.errors import DataError
 from cdspp.core.labels import keep_labels as kept_labels
-from cdspp.core.labels import require_distinct
+from cdspp.core.labels import require_distinct, require_used
 from cdspp.core.wording import counted, shortened
 from cdspp.datasets import base
 from cdspp.datasets.base import Cache, Dataset, Sample
@@ -62,6 +62,8 @@ class FolderDataset(Dataset):
         self._classes_of = {d: files.classes() for d, files in self._files.items()}
         with kept_labels(*keep_labels):
             require_distinct(self._classes_of)
+            found = frozenset[str]().union(*self._classes_of.values())
+            require_used(found, self._classes_of)
         self.classes = tuple(sorted(set().union(*self._classes_of.values())))
         groups = chain.from_iterable(files.groups for files in self._files.values())
         all_files = [*chain.from_iterable(group.files for group in groups)]
@@ -77,6 +79,11 @@ class FolderDataset(Dataset):
                 fault = f"has {len(ids)} of the {self.n_paired} paired objects"
                 path = self.folder / domain / self.paired
                 raise DataError(f"{path}: {fault}. Give each a file in every domain.")
+
+    @property
+    def facts(self) -> dict[str, str]:
+        """What the reader of each file of labels knows of its classes."""
+        return {domain: files.note for domain, files in self._files.items()}
 
     def generate(self, folder: Path) -> Mapping[str, Sequence[Sample]]:
         """Return the samples; DataError names all undecodable images."""
@@ -97,12 +104,13 @@ class FolderDataset(Dataset):
                 text = f"{n} of {sum(sizes.values())} {self.kind} have no label"
                 place = self.folder / domain
                 notes.append(f"{place}: {text}; as a target they are predicted.")
+        notes += filter(None, self.facts.values())
         if any(files.has_unlabelled_folder() for files in self._files.values()):
             what = f"files in a folder named {UNLABELLED} have no label"
             notes.append(f"{self.folder}: {what}. If it is a class, {KEEP}.")
         if self.kind == "images":
             notes += self._header_notes()
-        return notes + base.unshared_classes(str(self.folder), self._classes_of)
+        return notes + base.unshared_classes(str(self.folder), self.contents())
 
     def _paths_of(self, domain: str) -> list[Path]:
         return [self.folder / sample.path for sample in self._samples[domain]]

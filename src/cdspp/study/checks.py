@@ -190,20 +190,29 @@ def _domain_faults(index: ConfigNames, where: str, entry: Config) -> Faults:
 
 
 def _class_faults(index: ConfigNames, where: str, entry: Config) -> Faults:
-    domains = {}
-    for name, sizes in index.datasets[entry["dataset"]].class_sizes.items():
-        domains[name] = [label for label, size in sizes.items() if size]
+    dataset, domains = index.datasets[entry["dataset"]], {}
+    for name, sizes in dataset.class_sizes.items():
+        domains[name] = Counter({label: size for label, size in sizes.items() if size})
+    for name in names.role_domains(task_names(entry, domains))["source"]:
+        if n := dataset.undecided.get(name):
+            text = f"{n} labels of the source {name} are -1, a class or no label?"
+            remedy = "Say keep_labels: ['-1'] or unlabelled: ['-1']"
+            yield f"{where}.dataset: {text} {remedy} in the data set."
     for task in task_names(entry, domains):
-        sides: dict[str, list[str]] = {}
+        sides: dict[str, Counter[str]] = {}
         sources, target = names.task_domains(task)
         for side in (sources, (target,)):
-            found = (label for name in side for label in domains.get(name, []))
-            sides["+".join(side)] = list(dict.fromkeys(found))
+            found = (domains.get(name, Counter()) for name in side)
+            sides["+".join(side)] = sum(found, Counter[str]())
         if all(map(len, sides.values())):
-            yield from (f"{where}.tasks: {task}: {x}" for x in no_common_class(sides))
+            option = "map_labels: FILE" if dataset.kind == "tables" else ""
+            facts = (dataset.facts.get(name) for name in (*sources, target))
+            notes = "".join(f"\n    {fact}" for fact in facts if fact)
+            for fault in no_common_class(sides, option):
+                yield f"{where}.tasks: {task}: {fault}{notes}"
         for name, labels in sides.items():
             if len(labels) == 1:
-                text = f"domain {name} has only the class {labels[0]}. Add rows of"
+                text = f"domain {name} has only the class {[*labels][0]}. Add rows of"
                 yield f"{where}.tasks: {task}: {text} another, or remove the task."
 
 

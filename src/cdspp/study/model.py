@@ -57,7 +57,8 @@ class StudyDataset:
 
     `own` locates the user's own files, as in `cdspp.datasets.own_dataset`, `entry` is
     that of the catalogue; `paired` samples are in every domain, as pairs; `features`
-    has the names of columns by domain, if tables have them.
+    has the names of columns by domain, if tables have them, `undecided` counts
+    their labels -1, which a source may not have, and `facts` explain their classes.
     """
 
     identifier: str
@@ -68,6 +69,8 @@ class StudyDataset:
     entry: Mapping[str, Any] = field(default_factory=dict)
     paired: int = 0
     features: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    undecided: Mapping[str, int] = field(default_factory=dict)
+    facts: Mapping[str, str] = field(default_factory=dict)
 
     def resource(self, view: View, domain: str | None) -> str | None:
         """Return the download that a view of files needs, None if it needs none."""
