@@ -32,6 +32,7 @@ X, y = RNG.normal(size=(12, 2)), ["a", "b"] * 6
         (["# of 2024", "# label,a", "x,1"], 1),
         (["a", "1", "2"], 0),
         (["a", "1,2"], 0),
+        (["id,a,b", "label,,"], 0),
     ],
 )
 def test_the_header_is_found_below_what_is_none(lines: list[str], place: int) -> None:
@@ -61,6 +62,13 @@ def test_dates_and_durations_are_refused_before_any_cast(rows: Any) -> None:
         CDSPP().fit(rows, y, source=source)
     with pytest.raises(ValueError, match=r"^source\.X: .* of text or dates"):
         CDSPP().fit(X, y, source=SourceDomain(rows, y))
+
+
+def test_true_and_one_are_two_values_of_text() -> None:
+    table = pd.DataFrame({"a": pd.Series([True, 1, "x"], dtype=object)})
+    encoder = TableEncoder(categories="one-hot").fit(table)
+    assert [*encoder.get_feature_names_out()] == ["a=1", "a=True", "a=x"]
+    np.testing.assert_array_equal(encoder.transform(table), np.eye(3)[[1, 0, 2]])
 
 
 def test_durations_become_days_on_request(tmp_path: Path) -> None:

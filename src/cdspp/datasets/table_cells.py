@@ -148,10 +148,12 @@ def texts(cells: pd.Series) -> list[str | None]:
     """Return the one form of each cell as text; None if it is empty."""
     values = cells.to_numpy(dtype=object)
     try:
-        text_of = {c: None if is_null(c) else cell_text(c) for c in {*values}}
+        # Of equal cells, such as True and 1, each has its own text.
+        keys = [(type(cell), cell) for cell in values]
+        text_of = {k: None if is_null(k[1]) else cell_text(k[1]) for k in {*keys}}
     except TypeError:  # lists and dictionaries
         return [None if is_null(cell) else cell_text(cell) for cell in values]
-    return [text_of[cell] for cell in values]
+    return [text_of[key] for key in keys]
 
 
 def date_form(cells: pd.Series) -> str:

@@ -113,9 +113,9 @@ def header_place(lines: Sequence[Sequence[str]], label: str) -> int:
     comment = max((k for k in filled if k < header), default=header)
     if lines[comment][0].startswith(PREAMBLE) and 1 < widths[comment] == widths[header]:
         header = comment
-    labelled = [k for k in filled if label in lines[k]]
-    if labelled and widths[labelled[0]] != widths[filled[0]]:
-        header = labelled[0]
+    first, labelled = filled[0], next((k for k in filled if label in lines[k]), header)
+    if widths[labelled] > widths[first] or len(lines[labelled]) != len(lines[first]):
+        header = labelled
     return header
 
 
