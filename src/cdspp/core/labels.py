@@ -205,9 +205,7 @@ def read_label_column(cells: Iterable[Any]) -> LabelColumn:
             none[text] = n
         classes[text] = "" if text in none else rules.renamed.get(text, text)
     undecided = 0 if MINUS_ONE in rules.unlabelled else none[MINUS_ONE]
-    words = " and ".join(
-        f"{n} {name!r}" for name, n in none.most_common() if name and n
-    )
+    words = _counted_words(none)
     labels = [classes[text] for text in texts]
     named = {old for old, new in rules.renamed.items() if not new}
     declared = {*none} <= rules.unlabelled | named
