@@ -108,6 +108,17 @@ def test_a_job_that_failed_is_explained_by_its_log_and_the_exit_code_stays(
     assert "  a.npz: damaged (logs/toy/score.log)\n" in err
 
 
+def test_a_failed_group_is_explained_by_the_log_of_the_cluster_too(
+    said, job_log: Path
+) -> None:
+    job_log.write_text(LOG)
+    group = error("group_error", "Error in group fits", aux_logs=["slurm/9.log"])
+    failed = [group, {**FAILED[0], "indent": True}, FAILED[1]]
+    assert (
+        f"  a.npz: damaged ({JOB_LOG}, slurm/9.log)\n" in said([*BEGUN, *failed], 3)[1]
+    )
+
+
 def test_a_job_that_a_second_attempt_finished_explains_no_failure(
     said, job_log: Path
 ) -> None:

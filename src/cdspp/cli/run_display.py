@@ -55,6 +55,7 @@ class RunDisplay:
         self.reasons: dict[str, Counter[str]] = defaultdict(Counter)
         self.messages: dict[str, str] = {}
         self.failed_logs: dict[str, list[str]] = {}
+        self.group_logs: list[str] = []  # of a cluster, for the jobs of a group
         self.errors: list[str] = []
         is_dumb = os.environ.get("TERM") == "dumb"
         self.in_place = self.screen.isatty() and not is_dumb
@@ -93,6 +94,8 @@ class RunDisplay:
                 self.messages[rule] = message.partition(":")[0]
             case (("job_started" | "job_finished" | "job_error"), _):
                 self._read_job(event)
+            case "group_error", _:
+                self.group_logs = [*event["aux_logs"]]
             case _, "ERROR":
                 self._read_error(event)
             case None, _:
@@ -109,7 +112,8 @@ class RunDisplay:
             case _:
                 self.time_left.end(str(event["jobid"]), failed=True)
                 if event["log"]:
-                    self.failed_logs[event["log"][0]] = [*event["log"]]
+                    of_group = self.group_logs if event.get("indent") else []
+                    self.failed_logs[event["log"][0]] = [*event["log"], *of_group]
                 if not self.interrupted:
                     self.print(_failure(event))
 
