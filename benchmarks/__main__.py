@@ -20,7 +20,8 @@ from benchmarks.results import write_numbers
 from benchmarks.tables import bench_tables, tables_table
 from cdspp.cli.command import AS_WRITTEN, Run, positive_integer
 from cdspp.cli.main import run_command
-from cdspp.core.files import atomic, write_json
+from cdspp.core.files import write_json
+from cdspp.core.outputs import atomic
 
 __all__ = ["main"]
 

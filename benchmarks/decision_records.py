@@ -10,7 +10,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from cdspp.core.files import atomic
+from cdspp.core.outputs import atomic
 from cdspp.methods.base import UNLABELLED, Float, Int
 
 __all__ = ["DrawRecord", "read_records", "records_path", "write_records"]

@@ -3,14 +3,19 @@
 `table_files.yaml` has the files, of spreadsheets, surveys and instruments. A reader is
 *right* if it returns the expected labels and numbers. It *refuses* a file by an error,
 a missing column, or text in place of numbers, which the next step will notice. It is
-*wrong* if numbers, rows or labels differ without an error or a note.
+*wrong* if numbers, rows or labels differ without an error or a note. Ours also reads
+each file through the other formats that can hold it.
 """
 
 from __future__ import annotations
 
+import csv
+import io
+import re
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -21,6 +26,7 @@ import pandas as pd
 from cdspp.core.errors import DataError
 from cdspp.core.wording import aligned
 from cdspp.core.yaml_files import read_yaml
+from cdspp.datasets.table_cells import AMBIGUOUS_NUMBER
 from cdspp.datasets.table_files import Columns
 from cdspp.datasets.table_rows import read_domain
 
@@ -30,7 +36,7 @@ FILES = Path(__file__).with_name("table_files.yaml")
 LABEL = "kind"
 # Encodings that the bytes do not reveal: our reader receives these, too.
 UNKNOWN_ENCODINGS = ("shift_jis", "gb18030")
-RIGHT, REFUSED, WRONG = "right", "refused", "WRONG"
+RIGHT, REFUSED, WRONG, NOT_HELD = "right", "refused", "WRONG", "-"
 Case = Mapping[str, Any]
 
 
@@ -43,6 +49,55 @@ def _cdspp(path: Path, case: Case) -> pd.DataFrame:
         raise DataError(doubts[0])
     table = pd.DataFrame(domain.X, columns=list(domain.features))
     return table.assign(**{LABEL: list(domain.labels)})
+
+
+def _as_cells(path: Path, case: Case) -> list[list[str]]:
+    """Return the cells of a file of text, as a spreadsheet program opens it."""
+    text = path.read_bytes().decode(case.get("encoding", "utf-8")).lstrip("\ufeff")
+    separator = "\t" if path.suffix == ".tsv" else case.get("separator", "")
+    separator = separator or max(",;\t|", key=lambda s: _widest(text, s))
+    return [*csv.reader(io.StringIO(text, newline=""), delimiter=separator)]
+
+
+def _widest(text: str, separator: str) -> int:
+    records = csv.reader(io.StringIO(text, newline=""), delimiter=separator)
+    return max((len(cells) * (LABEL in cells) for cells in records), default=0)
+
+
+def _typed(cell: str) -> Any:
+    """Return a cell as a spreadsheet program keeps what was typed."""
+    plain = re.fullmatch(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", cell)
+    unclear = AMBIGUOUS_NUMBER.fullmatch(cell)  # it depends on the country
+    number = float(cell) if plain and not unclear and len(cell) < 16 else cell
+    return {"TRUE": True, "FALSE": False}.get(cell, number)
+
+
+def _xlsx(path: Path, case: Case) -> pd.DataFrame:
+    import openpyxl  # type: ignore[import-untyped]
+
+    book = openpyxl.Workbook()
+    for cells in _as_cells(path, case):
+        book.active.append([_typed(cell) for cell in cells])
+    book.save(path.with_suffix(".xlsx"))
+    return _cdspp(path.with_suffix(".xlsx"), {**case, "encoding": None})
+
+
+def _columnar(path: Path, case: Case, suffix: str) -> pd.DataFrame:
+    """Read a file through a format of named columns, if it has a header and rows."""
+    lines = _as_cells(path, case)
+    header, *rows = [cells for cells in lines if any(cells)] or [[]]
+    if LABEL not in header or {len(cells) for cells in rows} != {len(header)}:
+        raise NotHeld
+    if len({*header}) < len(header):
+        raise NotHeld
+    table = pd.DataFrame(rows, columns=header)
+    place = path.with_suffix(suffix)
+    (table.to_parquet if suffix == ".parquet" else table.to_feather)(place)
+    return _cdspp(place, {**case, "encoding": None})
+
+
+class NotHeld(Exception):
+    """A format cannot hold a file."""
 
 
 def _pandas(path: Path, case: Case) -> pd.DataFrame:
@@ -77,6 +132,9 @@ def _in_utf8(path: Path, case: Case) -> str:
 # Readers other than ours receive the encoding; DuckDB and clevercsv run if installed.
 READERS: dict[str, tuple[str, Callable[[Path, Case], pd.DataFrame]]] = {
     "cdspp": ("cdspp", _cdspp),
+    "cdspp, XLSX": ("openpyxl", _xlsx),
+    "cdspp, Parquet": ("pyarrow", partial(_columnar, suffix=".parquet")),
+    "cdspp, Arrow": ("pyarrow", partial(_columnar, suffix=".feather")),
     "pandas": ("pandas", _pandas),
     "pandas, sep=None": ("pandas", _pandas_sniffing),
     "DuckDB": ("duckdb", _duckdb),
@@ -95,6 +153,8 @@ def bench_tables(cases: Sequence[Case] | None = None) -> pd.DataFrame:
             for name, reader in usable.items():
                 try:
                     verdict, why = judge(reader(path, case), case)
+                except NotHeld:
+                    verdict, why = NOT_HELD, ""
                 except Exception as error:  # any exception is a refusal
                     verdict, why = REFUSED, str(error).replace(folder, "")
                 records.append((case["id"], name, verdict, why))

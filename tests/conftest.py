@@ -14,6 +14,7 @@ import pytest
 
 from cdspp.core import yaml_files
 from cdspp.datasets import catalogue
+from cdspp.methods import VARIABLE
 from cdspp.methods.problem import note_missing_source
 
 if TYPE_CHECKING:
@@ -142,3 +143,9 @@ def toy(tmp_path: Path, server: Server) -> Toy:
     from support.downloads import Toy
 
     return Toy(tmp_path, server)
+
+
+@pytest.fixture
+def no_own_methods(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Forget the methods that studies of other tests have registered."""
+    monkeypatch.delenv(VARIABLE, raising=False)

@@ -31,6 +31,7 @@ EXIT_CODES = {
     0: "done",
     1: "a difference, or a failure with --strict",
     2: "a mistake of the user",
+    130: "Ctrl-C",
 }
 EVERY = "every command"
 OF_SNAKEMAKE = "Snakemake's: 1 where a job failed, 128 + n where signal n ended it"
@@ -111,6 +112,7 @@ def _exit_codes(commands: Mapping[str, argparse.ArgumentParser]) -> Iterator[str
     rows += [["1", "a difference", _link("verify")]]
     rows += [["1", f"``--strict``: {p}", ", ".join(n)] for p, n in strict.items()]
     rows += [["1", DEFECT, EVERY], ["2", EXIT_CODES[2], EVERY]]
+    rows += [["130", EXIT_CODES[130], EVERY]]
     yield list_table([*rows, ["any", OF_SNAKEMAKE, _link("run")]], classes="")
 
 

@@ -1,8 +1,21 @@
 """The command `cdspp`: the library from the shell."""
 
 import sys
+from collections.abc import Sequence
 
-from cdspp.cli.main import main
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command line; return the exit code, that of a shell after Ctrl-C."""
+    try:
+        from cdspp.cli.main import main as run_line
+
+        return run_line(argv)
+    except KeyboardInterrupt:
+        from cdspp.core.errors import INTERRUPTED
+
+        sys.stderr.write("cdspp: interrupted\n")
+        return INTERRUPTED
+
 
 if __name__ == "__main__":
     sys.exit(main())

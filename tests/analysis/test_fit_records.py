@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +27,18 @@ def test_outcomes_are_read_by_trial_with_what_they_belong_to(tmp_path: Path) -> 
     assert where == ("digits", "main", "print_sketch", "svm-t", "1-5")
     assert (failed.trial, failed.reason) == (2, "no <pairs> left")
     assert set(records.results["cpu_seconds"]) == {0.5}
+
+
+def test_trials_that_a_study_no_longer_asks_for_are_left_out(tmp_path: Path) -> None:
+    plan = make_plan(tasks=DIGIT_TASKS[:1], methods=("svm-t", "cdspp"))
+    paths = write_fit_records(tmp_path, plan)
+    fewer = replace(plan, fit_trials=plan.fit_trials | {"main/cdspp": 2})
+    records = read_fit_records(paths, [fewer])
+    assert records.results.groupby("method").size().to_dict() == {
+        "svm-t": 5,
+        "cdspp": 2,
+    }
+    assert [len(job["trials"]) for job in records.jobs] == [5, 2]
 
 
 def test_what_jobs_have_in_common_is_said_once(tmp_path: Path) -> None:

@@ -42,3 +42,12 @@ def test_our_reader_is_never_wrong_and_right_more_often_than_pandas() -> None:
     lines = tables_table(found).splitlines()
     assert lines[0].split()[:2] == ["file", "cdspp"]
     assert [line.split()[1] for line in lines if "de-euro" in line] == ["refused"]
+
+
+def test_a_file_is_read_alike_in_every_format_that_can_hold_it() -> None:
+    verdicts = bench_tables()
+    ours = verdicts[verdicts["reader"].str.startswith("cdspp")]
+    held = ours[ours["verdict"] != "-"]
+    assert len(held) > 2 * 68 - 20
+    differ = held.groupby("file")["verdict"].nunique() > 1
+    assert not differ.any(), held[held["file"].isin(differ.index[differ])]

@@ -211,7 +211,7 @@ def test_the_next_steps_have_the_columns_and_the_source_that_were_asked_for() ->
 @pytest.mark.parametrize(
     ("labels", "message"),
     [
-        (["M", "B"], "'B' may be 'benign', 'M' may be 'malignant': spell the same"),
+        (["M", "B"], "'M' may be 'malignant', 'B' may be 'benign'"),
         (["", ""], "label; .* classes benign, malignant. Name"),
         (["benign", "benign"], "labelled.*class 'benign'; .* There is nothing"),
     ],

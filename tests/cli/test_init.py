@@ -152,7 +152,7 @@ def test_classes_that_look_alike_are_named_by_init_and_by_plan(
     write_table(Path("field.csv"), FIELD | {"label": ["B", "a", "B", "a", ""]})
     arguments = ["init", "mine", "--table", "lab.csv", "--table", "field=field.csv"]
     assert main(arguments) == 2
-    assert "letters: 'b' (lab), 'B' (field). Spell them" in capsys.readouterr().err
+    assert "form: 'b' (lab.csv), 'B' (field.csv). Spell them" in capsys.readouterr().err
     assert not Path("mine.yaml").exists()
     assert main([*arguments, "--keep-label", "B"]) == 0
     [entry] = yaml.safe_load(Path("mine.yaml").read_text())["datasets"]
@@ -160,7 +160,7 @@ def test_classes_that_look_alike_are_named_by_init_and_by_plan(
     assert main(["plan", "mine.yaml"]) == 0
     write_table(Path("lab.csv"), LAB | {"label": "AbAb"})
     assert main(["plan", "mine.yaml"]) == 2
-    assert "letters: 'A' (lab), 'a' (field). Spell them" in capsys.readouterr().err
+    assert "form: 'A' (lab), 'a' (field). Spell them" in capsys.readouterr().err
 
 
 def test_init_and_plan_count_files_without_a_label(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -53,6 +54,21 @@ def test_an_optional_package_that_is_missing_is_one_line(
     assert error.endswith("pip install 'cdspp[report]'\n")
 
 
+@pytest.mark.parametrize("command", ["plan", "status"])
+def test_a_study_is_planned_without_pandas(command: str, tmp_path: Path) -> None:
+    program = (
+        "import sys; from cdspp.__main__ import main\n"
+        "code = main(sys.argv[1:]); sys.exit(code or 'pandas' in sys.modules)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program, command],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+
+
 def test_commands_of_a_study_advise_what_has_all_that_they_use(
     repository: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any
 ) -> None:
@@ -76,13 +92,56 @@ def test_commands_of_a_study_advise_what_has_all_that_they_use(
         ["fit", "--target", "a.csv"],
         ["fit", "--target", "a.csv", "--output", "b.csv", "--option", "alpha"],
         ["unknown"],
+        ["fit", "--method", "svm-t", "--outptu=b.csv"],
     ],
 )
 def test_wrong_arguments_exit_with_code_2(arguments: list[str], capsys: Any) -> None:
     with pytest.raises(SystemExit) as stopped:
-        main(arguments)
+        sys.exit(main(arguments))
     assert stopped.value.code == 2
-    assert "error:" in capsys.readouterr().err
+    [line] = capsys.readouterr().err.splitlines()
+    assert re.match("cdspp.*: error: ", line)
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("compar --source a.csv", "'compare'? Type: cdspp compare --source a.csv"),
+        ("fit --ouput=p.csv", "'--output'? Type: cdspp fit --output=p.csv"),
+        ("--verion", "'--version'? Type: cdspp --version"),
+        ("xyz", "cdspp has no command 'xyz'. To see them all: cdspp --help"),
+    ],
+)
+def test_a_mistyped_word_is_corrected(line: str, said: str, capsys: Any) -> None:
+    assert main(line.split()) == 2
+    [message] = capsys.readouterr().err.splitlines()
+    assert message.endswith(said)
+
+
+@pytest.mark.parametrize("line", ["summary results", "compare --target t --source s"])
+def test_ctrl_c_is_one_line_with_the_usual_exit_code(line: str, tmp_path: Path) -> None:
+    program = (
+        "import sys, time\n"
+        "from cdspp.__main__ import main\n"
+        "from cdspp.cli import rows\n"
+        "from cdspp.report.page import headline\n"
+        "def wait(*_):\n"
+        "    print('ready', file=sys.stderr, flush=True); time.sleep(60)\n"
+        "rows.read_domains = headline.headline = wait\n"
+        f"sys.exit(main({line.split()}))"
+    )
+    running = subprocess.Popen(
+        [sys.executable, "-c", program],
+        cwd=tmp_path,
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+    )
+    assert running.stderr is not None
+    assert running.stderr.readline() == "ready\n"
+    running.send_signal(signal.SIGINT)
+    _, message = running.communicate(timeout=20)
+    assert (running.returncode, message) == (130, "cdspp: interrupted\n")
 
 
 def test_summary_prints_the_headline_of_a_folder_or_study(

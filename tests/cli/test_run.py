@@ -108,6 +108,17 @@ def test_a_job_that_failed_is_explained_by_its_log_and_the_exit_code_stays(
     assert "  a.npz: damaged (logs/toy/score.log)\n" in err
 
 
+def test_a_failed_group_is_explained_by_the_log_of_the_cluster_too(
+    said, job_log: Path
+) -> None:
+    job_log.write_text(LOG)
+    group = error("group_error", "Error in group fits", aux_logs=["slurm/9.log"])
+    failed = [group, {**FAILED[0], "indent": True}, FAILED[1]]
+    assert (
+        f"  a.npz: damaged ({JOB_LOG}, slurm/9.log)\n" in said([*BEGUN, *failed], 3)[1]
+    )
+
+
 def test_a_job_that_a_second_attempt_finished_explains_no_failure(
     said, job_log: Path
 ) -> None:
@@ -281,7 +292,7 @@ def test_snakemake_gets_the_files_and_last_what_follows_the_dashes(
     assert command[command.index("--snakefile") + 1] == str(repository / "Snakefile")
 
 
-def test_an_interruption_reaches_the_command_which_ends_as_it_does(
+def test_an_interruption_reaches_the_command_which_ends_properly(
     tmp_path: Path,
 ) -> None:
     program = (
@@ -294,7 +305,7 @@ def test_an_interruption_reaches_the_command_which_ends_as_it_does(
     caller = (
         "import sys; from cdspp.cli import main, run;"
         f"run._command = lambda _: [sys.executable, '-c', {program!r}];"
-        "main.main(['run'])"
+        "sys.exit(main.main(['run']))"
     )
     running = subprocess.Popen(
         [sys.executable, "-c", caller],
@@ -308,7 +319,7 @@ def test_an_interruption_reaches_the_command_which_ends_as_it_does(
         time.sleep(0.05)
     running.send_signal(signal.SIGINT)
     _, message = running.communicate(timeout=20)
-    assert running.returncode == 7
+    assert running.returncode == 130
     assert "Interrupted after 0 of 0 jobs. The same command resumes it.\n" in message
     [log] = tmp_path.glob("logs/*")
     assert log.read_text() == "ready\nended properly\n"

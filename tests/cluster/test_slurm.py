@@ -175,7 +175,7 @@ def test_killed_and_cancelled_it_goes_on_to_the_same_bytes(
     assert stopped.returncode == 1
     assert "was killed. Its lock on this folder is removed" in told
     assert "scancel" in told
-    assert "Error in group fits" in told
+    assert "stopped before the end (logs/toy/fits/" in told
     assert f"{cancelled.number}.log" in told
 
     project.snakemake(*SLURM)

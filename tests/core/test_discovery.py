@@ -15,6 +15,8 @@ from cdspp.core.discovery import load_function
 from cdspp.core.errors import ConfigError
 from cdspp.methods import available, estimators, make, method_class
 
+pytestmark = pytest.mark.usefixtures("no_own_methods")
+
 METHODS = "import cdspp, cdspp.methods.svm_t; cdspp.CDSPP(), cdspp.SSAN()"
 LISTED_METHODS = """
 import cdspp.methods

@@ -5,7 +5,6 @@ from __future__ import annotations
 import errno
 import logging
 import os
-import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -19,8 +18,9 @@ from cdspp.core.errors import (
     out_of_memory,
     raise_write_error,
 )
-from cdspp.core.files import atomic, write_json, write_parts
+from cdspp.core.files import write_json, write_parts
 from cdspp.core.jobs import job
+from cdspp.core.outputs import atomic
 from cdspp.stages.formats import LABEL_COLUMNS, Features, write_features, write_rows
 
 FULL_DEVICE = Path("/dev/full")
@@ -77,13 +77,13 @@ def _quiet_logger() -> Iterator[None]:
 
 @pytest.fixture
 def refuse(monkeypatch: pytest.MonkeyPatch) -> Callable[[int, str], None]:
-    """Return a function that lets a function of `os` or `tempfile` fail."""
+    """Return a function that lets a function of `os` or `Path` fail."""
 
     def start(number: int, place: str) -> None:
         def fail(*args: Any, **options: Any) -> None:
             raise OSError(number, os.strerror(number), *map(str, args[:1]))
 
-        owner = tempfile if place == "mkstemp" else Path
+        owner = os if place == "open" else Path
         monkeypatch.setattr(owner, place, fail)
 
     return start
@@ -92,7 +92,7 @@ def refuse(monkeypatch: pytest.MonkeyPatch) -> Callable[[int, str], None]:
 @pytest.mark.parametrize(
     ("number", "place"),
     [
-        *((number, "mkstemp") for number in SAID),
+        *((number, "open") for number in SAID),
         *((errno.ENOSPC, place) for place in ("mkdir", "chmod", "replace")),
     ],
 )
@@ -114,12 +114,12 @@ def test_what_keeps_a_file_from_being_written_is_said_in_a_line(
 def test_every_writer_tells_that_the_disk_is_full(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def on_full_disk(**options: Any) -> tuple[int, str]:
-        path = tmp_path / f".tmp{options['suffix']}"
+    def open_on_full_disk(path: Path, *_: int) -> int:
         path.symlink_to(FULL_DEVICE)
-        return os.open(path, os.O_WRONLY), str(path)
+        return open_file(path, os.O_RDWR)
 
-    monkeypatch.setattr(tempfile, "mkstemp", on_full_disk)
+    open_file = os.open
+    monkeypatch.setattr(os, "open", open_on_full_disk)
     with pytest.raises(DiskFullError, match="space.*disk") as said:
         WRITERS[name](tmp_path / name)
     assert "\n" not in str(said.value)

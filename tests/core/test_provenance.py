@@ -100,13 +100,13 @@ def test_a_fault_of_the_input_ends_a_job_with_one_line(tmp_path: Path) -> None:
 
 @pytest.mark.usefixtures("_quiet_logger")
 def test_a_job_that_people_wait_for_shows_its_log(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     with job(tmp_path / "one.log", echo=True):
         logger = logging.getLogger("cdspp.datasets.fetch")
         logger.info("photos.zip: 12.0 of 50.0 MiB")
         logger.error("photos.zip: gone")
-    shown = capsys.readouterr().err
+    shown = capfd.readouterr().err
     assert "photos.zip: 12.0 of 50.0 MiB" in shown
     assert "gone" not in shown
 

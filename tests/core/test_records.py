@@ -20,6 +20,7 @@ from cdspp.core.jobs import file_job, job
 from cdspp.core.provenance import file_digest
 from cdspp.core.records import (
     Specification,
+    changes,
     read_record,
     record_mismatch,
     record_path,
@@ -89,6 +90,12 @@ def test_a_reason_has_the_values_that_changed(
     made: str, changes: dict[str, Any], reason: str
 ) -> None:
     assert record_mismatch(made, made_of("index.json", **changes)) == reason
+
+
+def test_many_other_digests_are_counted(made: str) -> None:
+    before, now = ({f"a-{k}": letter * 64 for k in range(5)} for letter in "bc")
+    record = read_record(made)._replace(options={"fits": before})
+    assert changes(record, made_of(options={"fits": now})) == "5 other fits"
 
 
 def test_other_inputs_are_a_reason(made: str) -> None:

@@ -204,7 +204,10 @@ def test_a_domain_may_lack_a_class_which_is_told(folder: Path, tmp_path: Path) -
     shutil.rmtree(folder / "old/dog")
     result = FolderDataset("mine", folder)
     assert result.contents() == {"new": {"cat": 2, "dog": 2}, "old": {"cat": 2}}
-    assert result.notes() == [f"{folder}: not in all domains: dog (new)."]
+    assert result.notes() == [
+        f"{folder}: some domains lack classes:\n"
+        "    class  new  old\n    dog      2    -\n    cat      2    2"
+    ]
     assert result.prepare(tmp_path / "data").class_sizes("old") == [2, 0]
 
 

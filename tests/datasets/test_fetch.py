@@ -17,7 +17,13 @@ from support.downloads import Answer, Server, put
 
 from cdspp.core.errors import DataError, DiskFullError
 from cdspp.datasets import fetch
-from cdspp.datasets.fetch import KEPT, RemoteFile, fetch_file, in_mirror
+from cdspp.datasets.fetch import (
+    KEPT,
+    RemoteFile,
+    UnreachableError,
+    fetch_file,
+    in_mirror,
+)
 
 CONTENT = b"the published bytes"
 OTHER = b"some ot\xffer bytes!!"
@@ -80,6 +86,11 @@ def test_a_file_comes_from_its_address_and_is_verified(client: Client) -> None:
         ({"size": 19}, CONTENT[:7], "expected 19 bytes, got 7 bytes"),
         ({}, b"", "expected data, got 0 bytes"),
         ({}, b"\n<!DOCTYPE HTML><title>Sign in", "HTML page"),
+        ({}, b"<!-- moved -->\n<!-- " + b"x" * 999 + b" --><html>", "HTML page"),
+        ({}, b"<!-- an error " + b"x" * (1 << 17), "HTML page"),
+        ({}, b"\xef\xbb\xbf<?xml version='1.0'?><!DOCTYPE html>", "HTML page"),
+        ({}, "<html>".encode("utf-16"), "HTML page"),
+        ({}, b"<meta http-equiv='refresh' content='0'>", "HTML page"),
         ({}, b"version https://git-lfs.github.com", "got a Git LFS pointer"),
     ],
 )
@@ -89,6 +100,46 @@ def test_wrong_content_is_refused_at_once_and_leaves_nothing(
     url = client.offer("x.mat", content)
     client.refuse(f"{url}: features/x.mat: .*{message}", url, **checks)
     assert client.requests == ["x.mat"]
+
+
+@pytest.mark.parametrize(
+    ("answer", "message"),
+    [
+        (Answer(CONTENT, 203), "the server says 203 .*, not 200 OK"),
+        (Answer(CONTENT, 206), "the server says 206 Partial Content, not 200 OK"),
+        (Answer(CONTENT, 202), "the server says 202 Accepted, not 200 OK"),
+        (Answer(CONTENT, claimed=-19), "the length '-19' of the file"),
+        (Answer(CONTENT, claimed="1_9"), "the length '1_9' of the file"),
+    ],
+)
+def test_only_a_whole_answer_is_stored(
+    client: Client, answer: Answer, message: str
+) -> None:
+    url = client.offer("x.mat", answer)
+    client.refuse(f"{url}: .*{message}", url)
+    assert client.requests == ["x.mat"]
+
+
+@pytest.mark.parametrize("content", [b"<x/>", b"<?xml version='1.0'?><!-- c --><x/>"])
+def test_a_file_that_nothing_pins_is_told(
+    client: Client, content: bytes, caplog: pytest.LogCaptureFixture
+) -> None:
+    url, digest = client.offer("x.mat", content), hashlib.sha256(content).hexdigest()
+    for origin in (url, KEPT):
+        assert client.fetch(url) == origin
+        note = f"no digest pins this file, whose sha256 is {digest}"
+        assert caplog.messages[-1] == f"features/x.mat: {note}"
+
+
+def test_without_a_network_one_line_names_the_addresses(
+    client: Client, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    urls = "http://127.0.0.1:9/a", "http://[::1]:9/b"
+    lines = client.refuse("x", *urls, mirror=str(tmp_path), error=UnreachableError)
+    named = f"({', '.join(urls)})"
+    assert lines == f"features/x.mat: no server can be reached {named}."
+    gone = f"{client.server.address}/gone"
+    assert "404" in client.refuse("Tried", gone, *urls)
 
 
 @pytest.mark.parametrize(
@@ -172,7 +223,7 @@ def test_a_warning_names_a_file_that_a_mirror_lacks(
 ) -> None:
     caplog.set_level(logging.WARNING, "cdspp")
     url = client.offer("x.mat", CONTENT)
-    assert client.fetch(url, mirror=str(tmp_path / "mirrow")) == url
+    assert client.fetch(url, **CHECKS, mirror=str(tmp_path / "mirrow")) == url
     path = tmp_path / "mirrow" / "features" / "x.mat"
     [warning] = caplog.messages
     assert warning.startswith(f"features/x.mat: {path}: cannot be read ([Errno 2]")
@@ -242,7 +293,7 @@ ENDLESS = Answer(bytes(1 << 16), repeat=0.0)
         (ENDLESS, 19, "expected 19 bytes at most, got more"),
         (ENDLESS, None, "expected 1048576 bytes at most, got more"),
         (Answer(b"x", repeat=0.02), 19 << 20, "slower than 1000 bytes.*second"),
-        (Answer(CONTENT, claimed="abc"), 19, "cannot be fetched .*'abc'"),
+        (Answer(CONTENT, claimed="abc"), 19, "length 'abc'"),
         (Answer(b"", 302, to="http://[x"), None, "fetched .*IPv6"),
     ],
 )

@@ -13,7 +13,7 @@ from PIL import Image
 from cdspp.core.errors import DataError
 from cdspp.datasets import FolderDataset, dataset_recipe, own_dataset
 from cdspp.datasets.base import file_digests, read_index
-from cdspp.datasets.folder import check_images
+from cdspp.datasets.pixels import check_images
 
 
 def write_image(path: Path) -> Path:
@@ -92,15 +92,17 @@ def test_an_image_that_ends_too_early_is_unreadable(
     content = path.read_bytes()
     path.write_bytes(content[: int(part * len(content))])
     with pytest.raises(DataError, match="1 of 1 images.*read"):
-        check_images([path])
+        check_images({"web": [path]})
 
 
 def test_readable_images_of_any_kind_pass(tmp_path: Path) -> None:
     suffixes = ("bmp", "gif", "jpeg", "jpg", "png", "ppm", "tif", "tiff", "webp")
-    check_images([write_image(tmp_path / f"a.{suffix}") for suffix in suffixes])
+    check_images(
+        {"web": [write_image(tmp_path / f"a.{suffix}") for suffix in suffixes]}
+    )
     Image.new("1", (1, 1)).save(tmp_path / "small.png")
     Image.new("L", (3, 3)).save(tmp_path / "small.jpg")
-    check_images([tmp_path / "small.png", tmp_path / "small.jpg"])
+    check_images({"web": [tmp_path / "small.png", tmp_path / "small.jpg"]})
 
 
 def test_a_touched_file_changes_no_recipe_and_new_content_does(

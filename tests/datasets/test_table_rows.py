@@ -19,7 +19,7 @@ def test_cells_of_a_csv_are_read_to_the_last_bit_and_classes_as_they_stand(
 ) -> None:
     rng = np.random.default_rng(0)
     numbers = rng.integers(0, 2**64, 999, dtype=np.uint64).view(np.float64)
-    cells = [f"{x:.{k % 20}g}" for k, x in enumerate(numbers)] + ["+.5", "1_0", " 1"]
+    cells = [f"{x:.{k % 20}g}" for k, x in enumerate(numbers)] + ["+.5", "1e0", " 2"]
     labels = ["NaCl", "n/a", "null", "7.0", " -1 ", ""] * 167
     lines = [f"{x},{label},{x}" for x, label in zip(cells, labels, strict=True)]
     text = "\ufeff x ,label,id\n\n" + "\r\n".join(lines)
@@ -27,9 +27,9 @@ def test_cells_of_a_csv_are_read_to_the_last_bit_and_classes_as_they_stand(
     result = read_domain(tmp_path / "rows.csv")
     expected = np.array([float(x) for x in cells])
     assert result.X.tobytes() == expected.tobytes()
-    assert (result.features, list(result.ids)) == (("x",), cells)
+    assert (result.features, list(result.ids)) == (("x",), [*map(str.strip, cells)])
     assert result.labels == ["NaCl", "", "", "7", "", ""] * 167
-    assert result.missing_markers == "167 'n/a' and 167 'null'"
+    assert result.label_column.unlabelled == "167 'n/a' and 167 'null' and 167 '-1'"
 
 
 @pytest.mark.parametrize("word", ["NULL", "#N/A", "-nan", "<NA>", "?", "1.#QNAN"])

@@ -38,10 +38,11 @@ print(doctest.testmod(class_means))
 study = load_own(yaml.safe_load(Path("means.yaml").read_text()))
 print("study", *study.methods)
 plan = make_plan(methods=("svm-t", "class-means"), states=())
-[job] = [each for each in item_jobs([plan]) if "worst_digits" in each.captions]
+[job] = [each for each in item_jobs([plan]) if each.name]
+[group] = [each for each in job.groups if "worst_digits" in each.captions]
 scores, table = write_scores(Path("scores.parquet"), plan), Path("worst_digits.md")
-load_function(job.maker.function)(plans=job.plans, scores=[scores], outputs=[table])
-print(job.captions["worst_digits"], table.read_text(), sep="\\n")
+load_function(group.maker.function)(plans=job.plans, scores=[scores], outputs=[table])
+print(group.captions["worst_digits"], table.read_text(), sep="\\n")
 exec(sys.argv[1])
 """
 

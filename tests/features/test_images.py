@@ -9,9 +9,9 @@ import pytest
 from PIL import Image
 
 from cdspp.core.errors import ConfigError, DataError
+from cdspp.datasets.pixels import read_images
 from cdspp.features import own_digests
-from cdspp.features.base import read_image
-from cdspp.features.cnn import IMAGES_PER_PASS, Cnn, load_torchvision
+from cdspp.features.cnn import IMAGES_PER_PASS, Cnn, _normalised, load_torchvision
 from cdspp.features.visual_words import VisualWords
 
 
@@ -41,22 +41,22 @@ def test_images_of_any_mode_are_read_alike(mode: str, tmp_path: Path) -> None:
         image = Image.fromarray(grey).convert(mode)
     suffix = "tif" if mode == "CMYK" else "png"
     path = saved(image, tmp_path / f"image.{suffix}")
-    colour = np.asarray(read_image(path, "RGB"))
+    colour = np.asarray(next(read_images([path], "RGB")))
     assert colour.shape == (4, 4, 3)
     np.testing.assert_array_equal(colour, np.repeat(grey[..., None], 3, axis=2))
-    np.testing.assert_array_equal(np.asarray(read_image(path, "L")), grey)
+    np.testing.assert_array_equal(np.asarray(next(read_images([path], "L"))), grey)
 
 
 def test_sixteen_bits_keep_their_shades(tmp_path: Path) -> None:
     shades = np.linspace(0, 65535, 16).reshape(4, 4).astype(np.uint16)
     path = saved(Image.fromarray(shades), tmp_path / "deep.png")
-    read = np.asarray(read_image(path, "L"))
+    read = np.asarray(next(read_images([path], "L")))
     np.testing.assert_array_equal(read, shades // 257)
 
 
 def test_what_is_transparent_is_read_as_white(tmp_path: Path) -> None:
     path = saved(Image.new("RGBA", (3, 3), (0, 0, 0, 0)), tmp_path / "clear.png")
-    assert np.asarray(read_image(path, "L")).min() == 255
+    assert np.asarray(next(read_images([path], "L"))).min() == 255
 
 
 def test_a_picture_taken_sideways_is_read_upright(tmp_path: Path) -> None:
@@ -64,7 +64,7 @@ def test_a_picture_taken_sideways_is_read_upright(tmp_path: Path) -> None:
     exif = image.getexif()
     exif[0x0112] = 6
     image.save(tmp_path / "sideways.jpg", exif=exif)
-    assert read_image(tmp_path / "sideways.jpg", "RGB").size == (2, 6)
+    assert next(read_images([tmp_path / "sideways.jpg"], "RGB")).size == (2, 6)
 
 
 @pytest.mark.parametrize("content", [b"", b"no image", "cut", None])
@@ -94,7 +94,7 @@ def test_the_layer_is_that_of_the_whole_network(photos: list[Path]) -> None:
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(3)
         model = load_torchvision().models.alexnet(weights=None).eval()
-    pixels = torch.from_numpy(np.stack([cnn._pixels(path) for path in photos[:2]]))
+    pixels = torch.from_numpy(np.stack([*map(_normalised, cnn.prepared(photos[:2]))]))
     with torch.inference_mode():
         flat = torch.flatten(model.avgpool(model.features(pixels)), 1)
         expected = model.classifier[:6](flat).numpy()
@@ -117,10 +117,11 @@ def test_the_same_network_gives_the_same_bits_whatever_ran_before(
 def test_crop_keeps_the_middle(tmp_path: Path) -> None:
     image = Image.new("L", (768, 256), 0)
     image.paste(255, (256, 0, 512, 256))
-    pixels = Cnn(resize="crop")._pixels(saved(image, tmp_path / "wide.png"))
-    assert pixels[:, 50:170, 50:170].min() == pixels.max(axis=(1, 2)).min()
-    square = Cnn()._pixels(tmp_path / "wide.png")
-    assert square.min() < 0 < square.max()
+    wide = [saved(image, tmp_path / "wide.png")]
+    pixels = np.asarray(next(Cnn(resize="crop").prepared(wide)))
+    assert pixels.shape == (224, 224, 3)
+    assert pixels[50:170, 50:170].min() == 255
+    assert np.asarray(next(Cnn().prepared(wide))).min() == 0
 
 
 def test_own_weights_count_by_their_content(tmp_path: Path) -> None:
@@ -165,12 +166,48 @@ def test_unusable_files_of_weights_are_named(
     for use in (cnn.recorded_options, lambda: cnn.extract(photos[:1])):
         with pytest.raises(DataError, match=r"file.*weights .*weights\.pth"):
             use()
-    path.write_bytes(b"not a state dict")
-    with pytest.raises(DataError, match=r"load weights .*weights\.pth"):
-        cnn.extract(photos[:1])
+    for content in (b"not a state dict", b"<!doctype html>", b""):
+        path.write_bytes(content)
+        with pytest.raises(
+            DataError, match=r"weights\.pth: expected a state dict, but"
+        ):
+            cnn.check_own_files()
     torch.save([1, 2], path)
     with pytest.raises(DataError, match="state dict, got list"):
-        cnn.extract(photos[:1])
+        cnn.check_own_files()
+    torch.save(torch.nn.Linear(1, 1), path)
+    with pytest.raises(DataError, match=r"pickled objects, .*not loaded\.") as caught:
+        cnn.check_own_files()
+    assert "weights_only" not in str(caught.value)
+
+
+def test_weights_are_found_inside_a_checkpoint(
+    photos: list[Path], tmp_path: Path
+) -> None:
+    torch = pytest.importorskip("torch")
+    from safetensors.torch import save_file
+
+    cnn = Cnn(layer="pool", seed=1)
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(1)
+        whole = load_torchvision().models.alexnet(weights=None)
+    body = {k: v for k, v in whole.state_dict().items() if k.startswith("features")}
+    wrapped = {f"module.{name}": value for name, value in body.items()}
+    steps = {"state": {0: {"step": torch.tensor(1.0)}}, "param_groups": [{"lr": 0.1}]}
+    path = tmp_path / "net.pth"
+    stored, expected = Cnn(layer="pool", weights=str(path)), cnn.extract(photos[:1])
+    for checkpoint in (
+        {"epoch": 3, "state_dict": wrapped, "optimizer": steps},
+        {"model": body, "best": 0.9},
+    ):
+        torch.save(checkpoint, path)
+        np.testing.assert_array_equal(stored.extract(photos[:1]), expected)
+    torch.save({"state_dict": body, "state_dict_ema": body}, path)
+    with pytest.raises(DataError, match=r"2 networks \(state_dict\., state_dict_ema\."):
+        stored.check_own_files()
+    save_file(body, tmp_path / "net.safetensors")
+    other = Cnn(layer="pool", weights=str(tmp_path / "net.safetensors"))
+    np.testing.assert_array_equal(other.extract(photos[:1]), expected)
 
 
 def test_a_device_that_is_not_there_is_named(photos: list[Path]) -> None:

@@ -43,6 +43,26 @@ def test_snake_case_is_split_unless_whole_words_are_asked_for(
     assert Text(tokens="words", min_df=1).extract(files).shape[1] == len(whole)
 
 
+@pytest.mark.parametrize(
+    ("text", "tokens"),
+    [
+        ("हिन्दी भाषा सुंदर है", ["हिन्दी", "भाषा", "सुंदर", "है"]),
+        ("كَتَبَ الوَلَدُ", ["كَتَبَ", "الوَلَدُ"]),
+        ("cre\u0300me Zu\u0308rich", ["crème", "zürich"]),
+        ("ที่สวย", ["ที่ส", "สว", "วย"]),
+        ("机器学习。猫, Python入門", ["机器", "器学", "学习", "猫", "python", "入門"]),
+        ("می\u200cخواهم", ["می\u200cخواهم"]),
+        ("한국어 x", ["한국어"]),
+    ],
+)
+def test_words_of_any_script_keep_their_letters(
+    text: str, tokens: list[str], tmp_path: Path
+) -> None:
+    path = tmp_path / "text.txt"
+    path.write_text(text, encoding="utf-8")
+    assert Text().terms(path) == tokens
+
+
 def test_terms_of_characters_end_with_the_word(files: list[Path]) -> None:
     _, terms = Text(tokens="characters", ngram=3, min_df=1).extract_named(files)
     assert {" ca", "cat", "at ", "do", "d"} <= {*terms.tolist()}

@@ -137,7 +137,7 @@ def test_words_for_no_label_are_told_with_counts_unless_they_are_kept() -> None:
         assert predictions(y, source_y) == predictions(
             TEXTS["a list with None"], source_y
         )
-    with keep_labels("n/a"), pytest.warns(LabelWarning, match="class  n/a in the targ"):
+    with keep_labels("n/a"), pytest.warns(LabelWarning, match="n/a   1 +-"):
         model = CDSPP().fit(rows()[0], y, source=SourceDomain(rows()[1], source_y))
     assert " n/a" in model.classes_
 
@@ -150,8 +150,8 @@ def test_bytes_that_are_no_text_are_refused() -> None:
 @pytest.mark.parametrize(
     ("source_names", "told"),
     [
-        (("cat", "dog", "dog"), "owl.*target"),
-        (("cat", "dog", "emu"), "owl.*target.*; class emu"),
+        (("cat", "dog", "dog"), "owl    2         -\n"),
+        (("cat", "dog", "emu"), "emu    -         8\n    owl    2         -"),
     ],
 )
 def test_classes_without_a_partner_are_told(
@@ -166,7 +166,7 @@ def test_classes_without_a_partner_are_told(
 def test_domains_without_a_class_in_common_are_refused() -> None:
     X, X_source = rows()
     source = SourceDomain(X_source, [("Katze", "dogs", "emu")[code] for code in CODES])
-    told = "^CDSPPSup: .* cat, dog, owl, .* Katze, dogs, emu. 'dog' may be 'dogs'"
+    told = "^CDSPPSup: .*'dog' may be 'dogs'.*\n.*\n    Katze  -         8\n"
     with pytest.raises(ValueError, match=told):
         make("cdspp-sup").fit(X, TEXTS["a list with None"], source=source)
 
@@ -187,7 +187,7 @@ def test_numbers_are_matched_by_value_and_text_beside_numbers_is_named() -> None
     classes = {"y": np.array([0.0, 1.0]), "source.y": np.array([1, 0])}
     require_common(classes)
     require_common(classes | {"y": np.array(["0", "1"])})
-    with pytest.raises(DataError, match=r"classes 0, 1\. Spell the same"):
+    with pytest.raises(DataError, match=r"no class in common\. Spell the same"):
         require_common(classes | {"y": np.array([2, 3])})
     y = np.array([0.0, 0.0, 1.0, 1.0, np.nan])
     source = SourceDomain([[0.0], [1.0], [0.0], [1.0]], [0, 1, 0, 1])
@@ -202,7 +202,7 @@ def test_one_labelled_class_is_refused_without_a_bridge() -> None:
     with pytest.raises(ValueError, match=told):
         CDSPP().fit(X, y, source=SourceDomain(source_X, source_y))
     shared = SourceDomain(source_X, source_y, shared_columns=[(0, 0), (1, 1), (2, 2)])
-    with pytest.warns(LabelWarning, match="classes 1, 2 .*source"):
+    with pytest.warns(LabelWarning, match="1 +- +1\n +2 +- +1"):
         found = make("shared-columns").fit(X, y, source=shared)
     assert found.predict(X)[2] == 2
 
@@ -222,8 +222,8 @@ def test_sparse_rows_are_refused_with_the_remedy(domain: str) -> None:
     X, X_source = rows()
     target = csr_array(X) if domain == "X" else X
     given_source = csr_array(X_source) if domain == "source.X" else X_source
-    message = f"Sparse .* {domain}, .*toarray"
-    with pytest.raises(TypeError, match=message):
+    message = f"^{domain}: .* sparse rows.*toarray.*: cdspp, "
+    with pytest.raises(ValueError, match=message):
         make("cdspp-bridge").fit(
             target, CODES, source=SourceDomain(given_source, CODES)
         )

@@ -5,11 +5,22 @@ from __future__ import annotations
 from inspect import signature
 from pathlib import Path
 
+import pytest
 from support.report_data import make_plan
 from support.score_data import curve_entry, curve_plan
 
 from cdspp.core.discovery import load_function
-from cdspp.report.registry import KINDS, RULE, item_jobs, names_of_kind, page_parts
+from cdspp.report import registry
+from cdspp.report.registry import (
+    KINDS,
+    RULE,
+    Item,
+    Maker,
+    Part,
+    item_jobs,
+    names_of_kind,
+    page_parts,
+)
 from cdspp.report.tables.table import marks_legend
 from cdspp.study.files import INPUTS
 
@@ -69,23 +80,37 @@ def test_the_function_of_every_item_takes_the_inputs_that_it_names() -> None:
     assert None not in makers
 
 
-def test_one_job_makes_the_items_of_a_function_by_benchmark() -> None:
+def test_one_job_makes_the_items_of_a_benchmark_and_one_those_over_all() -> None:
     plans = [curve_plan(curve_entry()), make_plan(benchmark="docs")]
-    jobs = {f"{job.kind} {job.name}": job for job in item_jobs(plans)}
-    made = [name for job in jobs.values() for name in job.captions]
+    jobs = {job.name: job for job in item_jobs(plans)}
+    assert [*jobs] == ["", "digits", "docs"]
+    groups = [group for job in jobs.values() for group in job.groups]
+    made = [name for group in groups for name in group.captions]
     listed = [name for kind in KINDS for name in names_of_kind(kind, plans)]
     assert sorted(made) == sorted(listed)
+    assert jobs["docs"].plans == plans[1:]
+    assert jobs[""].plans == plans
+    by_name = {f"{g.kind} {next(iter(g.captions))}": [*g.captions] for g in groups}
     names = ["accuracy_docs", "class-accuracy_docs", "iterations_docs"]
-    assert list(jobs["table accuracy_docs"].captions) == names
-    assert jobs["table accuracy_docs"].plans == plans[1:]
-    assert list(jobs["figure source-help"].captions) == ["source-help", "source-states"]
-    assert jobs["figure source-help"].plans == plans
-    assert "curve-labels_digits" in jobs["table accuracy_digits"].captions
+    assert by_name["table accuracy_docs"] == names
+    assert by_name["figure source-help"] == ["source-help", "source-states"]
+    assert "curve-labels_digits" in by_name["table accuracy_digits"]
+
+
+def test_an_item_of_a_benchmark_that_reads_its_tables_is_made_after_them(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    reads = Maker("module:write", ("comparisons",))
+    part = Part("own", "Own", items=(Item("table", "own_{benchmark}", reads),))
+    monkeypatch.setattr(registry, "page_parts", lambda: (*registry.PARTS, part))
+    names = [job.name for job in item_jobs([make_plan()])]
+    assert names == ["", "digits", "digits_from_tables"]
 
 
 def test_the_tables_of_data_need_no_more_than_data() -> None:
-    found = [job.name for job in item_jobs([make_plan()]) if job.of_data]
-    assert found == ["contents_digits"]
+    groups = [group for job in item_jobs([make_plan()]) for group in job.groups]
+    found = [[*group.captions] for group in groups if group.of_data]
+    assert found == [["contents_digits", "overlap_digits"]]
 
 
 def test_the_documentation_states_the_rule_of_the_page(repository: Path) -> None:

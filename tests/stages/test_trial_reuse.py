@@ -10,7 +10,7 @@ import pytest
 from stages.room import ROLES, SPLITS, Room
 from support.result_files import rewrite_record
 
-from cdspp.core.errors import SchemaError
+from cdspp.core.errors import DataError, SchemaError
 from cdspp.core.files import read_json, write_json
 from cdspp.core.records import Specification
 from cdspp.stages import fit as stage
@@ -45,7 +45,9 @@ def fit(room: Room, monkeypatch: pytest.MonkeyPatch) -> FitBlock:
         path = folder(room) / f"{block}.parquet"
         values = {"options": changes.pop("options", {}), "source": {"name": "real"}}
         values |= {"overlap": "exclude", "seed": 0, "numeric_threads": 1}
-        made_of = Specification({}, {"method": "svm-t", **values}, code="1")
+        trials = changes.pop("trials", ())
+        options = {"method": "svm-t", **values}
+        made_of = Specification({}, options, code="1", trials=trials)
         files = room.files("left_right")
         fit = Fit.specified(path, made_of)
         fit_block(JobInputs(files, "toy", "left_right"), [fit])
@@ -107,6 +109,30 @@ def test_blocks_of_another_size_fit_nothing(room: Room, fit: FitBlock) -> None:
     assert names(room) == ["1-4.json", "1-4.parquet", "5-6.json", "5-6.parquet"]
     assert fit("1-6") == []
     assert names(room) == ["1-6.json", "1-6.parquet"]
+
+
+def test_a_block_has_the_trials_of_the_study_and_keeps_those_it_had(
+    room: Room, fit: FitBlock
+) -> None:
+    path = folder(room) / "1-4.parquet"
+    assert fit("1-4", trials=range(1, 3)) == [1, 2]
+    of_two = path.read_bytes()
+    assert fit("1-4", trials=range(1, 4)) == [3]
+    of_three = path.read_bytes()
+    assert fit("1-4", trials=range(1, 2)) == []
+    assert path.read_bytes() == of_three
+    extra = read_json(path.with_suffix(".json"))["extra"]
+    extra["trials"][0] |= {"crashed": True}
+    rewrite_record(path, extra=extra)
+    assert fit("1-4", trials=range(1, 2)) == [1]
+    assert path.read_bytes() == of_three
+    path.unlink()
+    assert fit("1-4", trials=range(1, 3)) == [1, 2]
+    assert path.read_bytes() == of_two
+    expected = Specification({}, read_fit(path).record.options, code="1")
+    assert {*read_fit(path, expected._replace(trials=[1])).columns["trial"]} == {1}
+    with pytest.raises(DataError, match="it lacks trials that the study asks for"):
+        read_fit(path, expected._replace(trials=[1, 2, 3]))
 
 
 def test_fewer_trials_have_the_bytes_of_a_study_that_never_had_more(

@@ -40,7 +40,7 @@ def put(config: dict[str, Any], path: str, value: Any) -> None:
 @pytest.mark.parametrize(
     ("path", "value", "message"),
     [
-        ("trials", "ten", "trials: 'ten' is not of type 'integer'"),
+        ("trials", "ten", "trials: expected a whole number, got 'ten'"),
         ("study", "features", "study: all studies share a folder of this name"),
         ("benchmarks.digits.task", [], "unknown key 'task': did you mean 'tasks'"),
         ("methods.svm-t.id", "SVM_t", "does not match"),
@@ -96,7 +96,7 @@ def put(config: dict[str, Any], path: str, value: Any) -> None:
         ("curves.labels.tasks", ["print_photo"], "unknown name 'print_photo'"),
         ("settings.hiss.id", "alpha-5", "two runs would be named alpha-5"),
         ("deviations", [{"id": "no-centering"}], "'no-centring'"),
-        ("deviations", [{"id": "no-centring", "tasks": "x"}], "a number or a"),
+        ("deviations", [{"id": "no-centring", "tasks": "x"}], "a whole number or a"),
         ("choices", [{"id": "protocol-weight"}], "methods: unknown name 'cdls"),
     ],
 )

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from support.study_files import load, read_study
 
+from cdspp.core.names import FitKey
 from cdspp.study.model import Study, StudyDataset
 from cdspp.study.plan import plan_of
 from cdspp.study.settings import with_settings
@@ -221,9 +222,14 @@ def test_without_target_only_the_reference_is_fitted_without_a_source(
     assert "cdspp" not in state_methods(config, "none")
 
 
-def test_an_unfinished_block_ends_at_the_last_trial(config: dict[str, Any]) -> None:
+def test_blocks_keep_their_names_and_fits_their_trials_apart(
+    config: dict[str, Any],
+) -> None:
     config |= {"trials": 7, "block_size": 5}
-    assert load(config).blocks(7) == ("1-5", "6-7")
+    study = load(config)
+    assert study.blocks(7) == ("1-5", "6-10")
+    key = FitKey("digits", "main", "print_sketch", "cdspp", "6-10")
+    assert [*study.fit_trials(key)] == [6, 7]
 
 
 def test_all_tasks_are_all_pairs_of_domains(config: dict[str, Any]) -> None:

@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from dataclasses import replace
 from itertools import product
+from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import yaml
 from support.study_files import ROOT, load, read_study
 
-from cdspp.core.names import MAIN, FitKey, trials_of_block
+from cdspp.core.errors import DataError
+from cdspp.core.names import MAIN, FitKey
 from cdspp.methods import method_class
+from cdspp.study.files import feature_file
 from cdspp.study.fit_jobs import (
     SHARED_SECONDS,
     START_SECONDS,
     FitRule,
     Forecast,
+    check_own_files,
     expected_seconds,
     fit_rules,
     forecast,
@@ -93,13 +99,14 @@ def test_methods_share_a_job_only_where_it_stays_short_and_without_torch(
     shared = [group for group in groups if len(group.methods) > 1]
     assert shared
     for group in shared:
-        trials = max(len(trials_of_block(block)) for block in group.blocks)
-        costs = [job_cost(study, group, task, trials) for task in group.tasks]
-        assert max(cost.seconds for cost in costs) <= SHARED_SECONDS
+        jobs = product(group.tasks, group.blocks)
+        assert max(job_cost(study, group, *job).seconds for job in jobs) <= (
+            SHARED_SECONDS
+        )
         assert not any(method_class(name).needs_torch for name in group.methods)
 
 
-def test_rules_of_fits_say_benchmark_and_method_or_number_those_of_quick_ones(
+def test_rules_of_fits_say_benchmark_first_method_and_number_of_the_others(
     study: Study, groups: list[FitRule]
 ) -> None:
     names = [group.name for group in groups]
@@ -107,12 +114,11 @@ def test_rules_of_fits_say_benchmark_and_method_or_number_those_of_quick_ones(
     for group in groups:
         benchmark, setting, _, method, _ = group.fits[0]
         ending = "" if setting == MAIN else f"_{setting}"
-        wanted = f"fit_{benchmark}_{method}{ending}".replace("-", "_")
-        start = f"fit_{benchmark}_quick_".replace("-", "_")
-        if is_quick(study, group):
-            assert group.name.removeprefix(start).isdigit()
-        else:
-            assert [group.name, group.methods] == [wanted, (method,)]
+        others = len(group.methods) - 1
+        more = f"_and_{others}_more" if others else ""
+        wanted = f"fit_{benchmark}_{method}{more}{ending}".replace("-", "_")
+        assert re.fullmatch(rf"{wanted}(__\d+)?", group.name)
+        assert is_quick(study, group) or not others
 
 
 def test_quick_methods_in_all_states_are_one_job_a_task_and_block(
@@ -122,15 +128,15 @@ def test_quick_methods_in_all_states_are_one_job_a_task_and_block(
     config["settings"] = EXTRA[:1]
     every = list(fit_rules(load(config)))
     groups = [group for group in every if group.fits[0].benchmark == "digits"]
+    quick = ("svm-t", "cdspp-sup", "cdspp", "cdspp-pca", "target-only")
     assert {(g.methods, g.fits[0].setting, g.blocks, len(g.fits)) for g in groups} == {
-        (("svm-t", "cdspp", "cdspp-pca", "target-only"), "main", ("1-10",), 15),
+        (quick, "main", ("1-10",), 16 + len(STATES)),
         (("svm-t", "cdspp"), "one-label", ("1-10",), 2),
-        (("cdspp-sup",), "main", ("1-2",), 1 + len(STATES)),
     }
     assert all(len(group.tasks) == 4 for group in groups)
 
 
-def test_a_method_added_at_the_end_moves_and_renames_no_other(
+def test_a_method_added_at_the_end_moves_no_other(
     embedded: dict[str, Any],
 ) -> None:
     added = next(entry for entry in embedded["methods"] if entry["id"] == "cdspp-pca")
@@ -140,12 +146,14 @@ def test_a_method_added_at_the_end_moves_and_renames_no_other(
         list(fit_rules(load({**embedded, "methods": methods})))
         for methods in (others, [*others, added])
     )
-    kept = [replace(group, fits=_without(group, "cdspp-pca")) for group in after]
-    assert [group for group in kept if group.fits] == before
+    kept = [_without(group, "cdspp-pca") for group in after]
+    assert [group for group in kept if group.fits] == [*map(_without, before)]
 
 
-def _without(group: FitRule, method: str) -> tuple[FitKey, ...]:
-    return tuple(member for member in group.fits if member.method != method)
+def _without(group: FitRule, method: str = "") -> FitRule:
+    """Return a group without a method and without its name, which counts them."""
+    fits = tuple(member for member in group.fits if member.method != method)
+    return replace(group, fits=fits, name="")
 
 
 def test_a_job_is_expected_to_take_what_its_fits_do_and_a_start(study: Study) -> None:
@@ -157,13 +165,13 @@ def test_a_job_is_expected_to_take_what_its_fits_do_and_a_start(study: Study) ->
             for task, block in product(group.tasks, group.blocks)
         )
     ]
-    found = expected_seconds(study, [*jobs, (-1, "table_overview", {})])
+    found = expected_seconds(study, [*jobs, (-1, "tables_and_figures", {})])
     assert found.pop(-1) == START_SECONDS
     fits = sum(seconds - START_SECONDS for seconds in found.values())
     total = forecast(study)[1]
     assert total.jobs == len(jobs)
     each = [fit for place in study.benchmarks for fit in study.fits(place)]
-    assert total.trials == sum(len(trials_of_block(fit.block)) for fit in each)
+    assert total.trials == sum(len(study.fit_trials(fit)) for fit in each)
     first = next(fit_rules(study)).fits[0]
     copying = {first._replace(**jobs[0][2])}
     assert expected_seconds(study, jobs[:1], copying) == {0: START_SECONDS}
@@ -204,6 +212,22 @@ def test_what_a_study_lacks_is_named_with_the_rows_that_need_it(
         "stn " + LACKING.format("torch", "networks")
     ]
     assert missing_packages(study, ["results/embedded/scores/digits.parquet"]) == []
+
+
+def test_files_of_views_are_read_before_a_run_that_needs_them(tmp_path: Path) -> None:
+    config = yaml.safe_load((ROOT / "config.yaml").read_text())
+    (view,) = (v for v in config["views"] if v["id"] == "alexnet-fc6")
+    file = tmp_path / "vectors.npz"
+    view |= {"extractor": "embeddings", "options": {"file": str(file)}}
+    np.savez(file, a=np.ones(2), b=np.ones(3))
+    study = load(config)
+    made = feature_file(study, "digits", "photo", "alexnet-fc6")
+    for files in (None, [made]):
+        with pytest.raises(DataError, match="1 of 2 vectors have another length"):
+            check_own_files(study, files)
+    check_own_files(study, [made.replace("photo", "phota")])
+    np.savez(file, a=np.ones(2), b=np.ones(2))
+    check_own_files(study, None)
 
 
 @pytest.mark.parametrize(("jobs", "told"), [(9_999, False), (20_000, True)])

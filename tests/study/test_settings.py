@@ -60,10 +60,11 @@ def test_each_value_is_a_setting_and_that_of_the_main_run_is_not_run_again(
 def test_the_fits_of_a_curve_have_its_trials_tasks_and_methods(
     config: dict[str, Any],
 ) -> None:
-    fits = [f for f in load(config).fits("digits") if f.setting == "labels-5"]
-    found = sorted((fit.task, fit.method, fit.block) for fit in fits)
+    study = load(config)
+    fits = [f for f in study.fits("digits") if f.setting == "labels-5"]
+    found = sorted((fit.task, fit.method, [*study.fit_trials(fit)]) for fit in fits)
     assert found == [
-        (task, method, "1-3")
+        (task, method, [1, 2, 3])
         for task in ("print_sketch", "sketch_photo")
         for method in ("cdspp", "svm-t")
     ]

@@ -25,8 +25,9 @@ from support.result_files import CLASSES, write_domain, write_fit, write_splits
 from cdspp.analysis.pairwise import compare_pairwise
 from cdspp.analysis.summary import read_scores, summarise
 from cdspp.core.provenance import file_digest, ids_digest
+from cdspp.report.making import group_values
 from cdspp.report.page.page import write_report
-from cdspp.report.registry import ItemJob, item_jobs, names_of_kind
+from cdspp.report.registry import ItemGroup, ItemJob, item_jobs, names_of_kind
 from cdspp.report.tables.benchmark import build_benchmark_tables, build_overview
 from cdspp.report.tables.source_help import build_pairwise_table
 from cdspp.report.tables.table import to_csv
@@ -106,18 +107,20 @@ class WrittenStudy:
     def make(self, kind: str, forms: Sequence[str] = ()) -> Path:
         """Make every table or figure, by default in every form; return their folder."""
         folder = self.folder / f"{kind}s"
-        for job in self.jobs(kind):
+        for job, group in self.groups(kind):
             chosen = forms or FORMS[kind]
-            outputs = [folder / f"{name}{f}" for name in job.captions for f in chosen]
-            self._run(job, outputs)
+            outputs = [folder / f"{name}{f}" for name in group.captions for f in chosen]
+            self._run(job, group, outputs)
         return folder
 
     def make_one(self, kind: str, name: str, outputs: Sequence[Path]) -> None:
         """Write the outputs by the job that makes a table or figure."""
-        self._run(next(j for j in self.jobs(kind) if name in j.captions), outputs)
+        self._run(*next(g for g in self.groups(kind) if name in g[1].captions), outputs)
 
-    def jobs(self, kind: str) -> list[ItemJob]:
-        return [job for job in item_jobs(self.plans) if job.kind == kind]
+    def groups(self, kind: str) -> list[tuple[ItemJob, ItemGroup]]:
+        """Return the groups of items of a kind, each after its job."""
+        pairs = ((job, group) for job in item_jobs(self.plans) for group in job.groups)
+        return [(job, group) for job, group in pairs if group.kind == kind]
 
     def _inputs(self, name: str, plan: BenchmarkPlan) -> list[Path]:
         scores, room = self.scores[plan.benchmark], self.folder / "data" / plan.dataset
@@ -137,25 +140,24 @@ class WrittenStudy:
             "splits": sorted((room / plan.benchmark).glob("splits/*/*/*.parquet")),
         }[name]
 
-    def _run(self, job: ItemJob, outputs: Sequence[Path]) -> None:
+    def _run(self, job: ItemJob, group: ItemGroup, outputs: Sequence[Path]) -> None:
         """Run the script of the workflow with the objects that Snakemake passes."""
         named = {
             name: [path for plan in job.plans for path in self._inputs(name, plan)]
-            for name in job.maker.inputs
+            for name in group.maker.inputs
         }
-        params = SimpleNamespace(
-            maker=job.maker.function,
-            plans=[asdict(plan) for plan in job.plans],
-            resources=dict.fromkeys(job.maker.resources, "digest"),
-            in_style="cdspp.report.figures.style:in_style",
-            style=self.style,
-        )
+        record = self.folder / "items.json"
+        record.unlink(missing_ok=True)
+        values = group_values(group, WORKFLOW.parent / "resources", self.style)
+        values = {**values, "names": [path.stem for path in outputs]}
         snakemake = SimpleNamespace(
             input=_Inputs(named),
-            params=params,
-            output=outputs,
+            params=SimpleNamespace(
+                groups=[values],
+                plans=[asdict(plan) for plan in job.plans],
+            ),
+            output=SimpleNamespace(shown=outputs, record=record),
             log=[self.folder / "job.log"],
-            scriptdir=WORKFLOW / "scripts",
         )
         loggers = [logging.getLogger(name) for name in ("cdspp", "py.warnings")]
         before = [list(logger.handlers) for logger in loggers]
@@ -169,9 +171,14 @@ class WrittenStudy:
 
 
 class _Inputs(list[Path]):
+    """Inputs as Snakemake passes them: a list, and lists by name."""
+
     def __init__(self, named: Mapping[str, list[Path]]) -> None:
         super().__init__(path for paths in named.values() for path in paths)
-        self.items = named.items
+        self.keys, self.of_name = named.keys, named
+
+    def __getitem__(self, name: Any) -> Any:
+        return self.of_name[name]
 
 
 def write_page(plans: Sequence[BenchmarkPlan], output: Path, **given: Any) -> None:

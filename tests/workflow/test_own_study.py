@@ -54,7 +54,7 @@ def test_a_study_file_and_the_command_line_win_over_the_preset(
     plan = project.planned("--config", "trials=2")
     fits = [fit for made in plan.fits for fit in made]
     assert {fit.split("/")[2] for fit in fits} == {"svm-t", "cdspp"}
-    assert {fit.split("/")[3] for fit in fits} == {"1-2"}
+    assert {fit.split("/")[3] for fit in fits} == {"1-10"}
     assert {"main", "none-matched", "noise"} <= {fit.split("/")[0] for fit in fits}
     note = "The study replaces trials, methods of the preset quick."
     assert plan.output.count(note) == 1

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -191,26 +191,85 @@ def test_trials_that_are_not_there_are_counted_apart_from_those_that_stay(
     assert reasons(status_text("toy.yaml")) == ["All 6 fits are up to date."]
 
 
-def test_fewer_trials_fit_nothing_and_lose_none(
+def test_blocks_of_another_size_copy_trials(
     finished: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     project = finished.copied(tmp_path)
     monkeypatch.chdir(tmp_path)
     scores = "results/toy/scores/wines.parquet"
-    ask(trials=1)
+    before = Path(scores).read_bytes()
+    ask(block_size=5)
     for text in (status_text("toy.yaml"), project.snakemake("-n", "--", scores)):
-        assert reasons(text) == ["All 2 fits are up to date."]
+        assert reasons(text) == ["All 4 fits are up to date."]
         assert "1 fit job will fit nothing" in text
     project.snakemake("--cores", "1", "--", scores)
     fits = [*Path("results/toy/fits").rglob("*.json")]
-    assert {path.stem for path in fits} == {"1-1", "1-2"}
-    [log] = Path("logs/toy/fits").rglob("1-1.log")
+    assert {path.stem for path in fits} == {"1-5"}
+    [log] = Path("logs/toy/fits").rglob("1-5.log")
     assert not re.findall(r"trial \d+: ok", log.read_text())
-    ask()
-    text = status_text("toy.yaml")
-    assert reasons(text) == ["All 4 fits are up to date."]
-    assert "will fit nothing" not in text
-    assert project.planned("--", scores).rules["fit"] == 0
+    assert Path(scores).read_bytes() == before
+
+
+SCORES = [f"results/toy/scores/wines.{suffix}" for suffix in ("parquet", "npz")]
+
+
+def contents(files: Iterable[str | Path]) -> list[bytes]:
+    return [Path(file).read_bytes() for file in files]
+
+
+def test_fewer_trials_run_no_fit_job_and_score_as_a_study_that_never_had_more(
+    finished: Project,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    project = finished.copied(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    fits = sorted(Path("results/toy/fits").rglob("*.*"))
+    fits_of_two, scores = contents(fits), {2: contents(SCORES)}
+    for before, trials in ((2, 1), (1, 2)):
+        ask(trials=trials)
+        capsys.readouterr()
+        assert main(["plan", "toy.yaml"]) == 0
+        told = reasons(capsys.readouterr().out)
+        why = f"wines: trials {before} -> {trials}: 0 fits, 0 s"
+        assert told == [f"{why}; {2 * trials} fits kept."]
+        assert reasons(status_text("toy.yaml")) == told
+        plan = project.planned("--", *SCORES)
+        assert (reasons(plan.output), plan.rules) == (told, {"score": 1})
+        assert reasons(project.snakemake("--cores", "1", "--", *SCORES)) == told
+        everything = f"All {2 * trials} fits are up to date."
+        assert reasons(status_text("toy.yaml")) == [everything]
+        assert main(["verify", "results/toy"]) == 0
+        assert scores.setdefault(trials, contents(SCORES)) == contents(SCORES)
+    assert contents(fits) == fits_of_two
+    ask(study="once", trials=1)
+    once = [file.replace("toy", "once") for file in SCORES]
+    project.snakemake("--cores", "1", "--", *once)
+    assert contents(once) == scores[1]
+
+
+def test_more_trials_of_a_block_are_fitted_and_no_other(
+    finished: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    project = finished.copied(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    for trials in (3, 4):
+        ask(trials=trials)
+        kept = f"{2 * trials - 2} fits kept."
+        why = "svm-t and cdspp: not computed yet: 2 fits, 0 s"
+        assert reasons(status_text("toy.yaml")) == [f"{why}; {kept}"]
+        assert project.planned("--", *SCORES).rules["fit"] == 1
+        project.snakemake("--cores", "1", "--", *SCORES)
+    [log] = Path("logs/toy/fits").rglob("3-4.log")
+    assert re.findall(r"trial (\d+): ok", log.read_text()) == ["4", "4"]
+
+
+@pytest.mark.usefixtures("folder")
+def test_trials_of_other_samples_are_no_trials_of_another_block() -> None:
+    ask(block_size=5, benchmarks=[BENCHMARK | FOUR])
+    found = reasons(status_text("toy.yaml"))
+    assert found == ["svm-t and cdspp: not computed yet: 4 fits, 0 s."]
 
 
 def test_fewer_trials_of_another_seed_are_fitted_for_that_reason(

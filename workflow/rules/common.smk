@@ -10,9 +10,9 @@ from pathlib import Path
 from snakemake.logging import logger
 
 from cdspp.core import snakemake_internals
-from cdspp.core.errors import ConfigError
+from cdspp.core.errors import ConfigError, DataError
 from cdspp.core.names import MAIN, fit_key, task_domains
-from cdspp.core.code_digests import code_digest, data_digest
+from cdspp.core.code_digests import code_digest
 from cdspp.core.run_lock import (
     KEEP_FITS,
     ORPHANED_JOBS_NOTE,
@@ -21,6 +21,7 @@ from cdspp.core.run_lock import (
     lock_run,
     require_posix,
 )
+from cdspp.core.screen import printable_record
 from cdspp.report.registry import KINDS, names_of_kind
 from cdspp.study.config import load_study, merge_files, merge_presets
 from cdspp.study.files import (
@@ -46,7 +47,7 @@ from cdspp.study.files import (
     portable_study_path,
     workflow_folder,
 )
-from cdspp.study.fit_jobs import expected_seconds, missing_packages
+from cdspp.study.fit_jobs import check_own_files, expected_seconds, missing_packages
 from cdspp.study.plan import plan_of
 from cdspp.study.plugins import plugin_classes
 from cdspp.study.run_forecast import reasons_of_run, remake_question, run_forecast
@@ -57,6 +58,8 @@ from cdspp.study.stale import (
     stale,
     unrecorded_files,
 )
+
+logger.addFilter(printable_record)  # a text of the user steers no terminal
 
 # Resources of the library, wherever the rules are: a module's rules may be in a repository.
 # No parameter contains their path, so that moving the folder changes nothing: scripts ask
@@ -143,6 +146,10 @@ onstart:
         raise WorkflowError(question)
     if lacking := missing_packages(study, to_make):
         raise WorkflowError(*lacking)
+    try:
+        check_own_files(study, to_make)
+    except DataError as error:
+        raise WorkflowError(str(error))
     if own_lock.note and not is_local:
         logger.warning(ORPHANED_JOBS_NOTE)
     # For the plan and the progress of a run; it has no text to print.

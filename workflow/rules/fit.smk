@@ -5,7 +5,7 @@
 
 from functools import cache, partial
 
-from cdspp.core.names import FitKey, trials_of_block
+from cdspp.core.names import FitKey
 from cdspp.study.files import FIT_LOG
 from cdspp.study.fit_jobs import (
     fit_rules,
@@ -53,22 +53,40 @@ def fit_input(group, wildcards):
 def fit_output(group, extension):
     # Paths that begin with names, not wildcards, are found faster among many rules.
     files = [FIT.format(study=study.name, **cell._asdict()) for cell in group.fits]
-    return update([f"{file}.{extension}" for file in files])
+    return updated([f"{file}.{extension}" for file in files])
 
 
 @cache
-def fit_asks(group, task, trials, attempt):
-    return fit_request(study, group, task, trials, attempt)
+def fit_asks(group, task, block, attempt):
+    return fit_request(study, group, task, block, attempt)
 
 
 def fit_resource(name, group, wildcards, attempt):
-    trials = len(trials_of_block(wildcards.block))
-    return getattr(fit_asks(group, wildcards.task, trials, attempt), name)
+    asks = fit_asks(group, wildcards.task, wildcards.block, attempt)
+    return getattr(asks, name)
+
+
+def fit_values(group):
+    """Return the values of the fits of a group, as a parameter that reruns no job.
+
+    Snakemake records no function of outputs, and `stale` compares fits one by one, so
+    that a job neither runs for fewer trials nor because its methods share another job.
+    Where no disk is shared it does not see them, and Snakemake compares all values.
+    """
+    values = [job_values(specifications.of_fit(key)) for key in group.fits]
+
+    def unrecorded(wildcards, output):
+        return values
+
+    return values if NO_SHARED_DISK else unrecorded
 
 
 def fit_message(group):
+    # Those that are made this time, as far as is known; jobs need no message.
+    methods = fits_ahead.methods(group.fits) if is_main_process else []
     where = "task {wildcards.task}, trials {wildcards.block}"
-    return f"Fits of {', '.join(group.methods)}: {where}"
+    names = ", ".join(methods or group.methods)
+    return f"Fits of {names}: {group.fits[0].benchmark}, {where}"
 
 
 for group in fit_rules(study):
@@ -100,7 +118,7 @@ for group in fit_rules(study):
             gpu=partial(fit_resource, "gpus", group),
         params:
             benchmark=first.benchmark,
-            fits=[job_values(specifications.of_fit(key)) for key in group.fits],
+            fits=fit_values(group),
         message:
             fit_message(group)
         script:

@@ -73,6 +73,7 @@ for name in filter(partial(prediction_files, study), study.benchmarks):
         conda:
             "../../envs/environment.yaml"
         params:
+            expected=specifications.expected_fits(name),
             code=code_digest("cdspp.stages.score"),
         script:
             "../scripts/predictions.py"

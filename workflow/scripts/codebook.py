@@ -1,10 +1,12 @@
 """Learn visual words from one domain."""
 
-from cdspp.core.jobs import file_job
-from cdspp.stages.features import build_codebook
+from cdspp.core.jobs import file_job, log_ready
 from cdspp.stages.node_archives import unpack_archives
 
 files, made_of = unpack_archives(snakemake.input), snakemake.params.specification
 output = snakemake.output[0]
 with file_job(snakemake.log[0], output, made_of, files) as options:
+    from cdspp.stages.features import build_codebook
+
+    log_ready()
     build_codebook(files=files, output=output, **options)

@@ -1,11 +1,13 @@
 """Fetch a published resource of a data set."""
 
-from cdspp.core.jobs import job
-from cdspp.datasets.resources import fetch_resource
-from cdspp.stages.node_archives import pack_fetched
-from cdspp.study.files import workflow_folder
+from cdspp.core.jobs import job, log_ready
 
 with job(snakemake.log[0], echo=True):
+    from cdspp.datasets.resources import fetch_resource
+    from cdspp.stages.node_archives import pack_fetched
+    from cdspp.study.files import workflow_folder
+
+    log_ready()
     fetch_resource(
         dataset=snakemake.wildcards.data,
         resource=snakemake.wildcards.resource,

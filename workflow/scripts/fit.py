@@ -1,10 +1,11 @@
 """Fit methods on a task for a block of trials, in several settings."""
 
 from cdspp.core.jobs import job
-from cdspp.core.records import Specification
-from cdspp.stages.fit import Fit, JobInputs, fit_block
 
 with job(snakemake.log[0], snakemake.input):
+    from cdspp.core.records import Specification
+    from cdspp.stages.fit import Fit, JobInputs, fit_block
+
     job_inputs = JobInputs(
         files={**snakemake.input},
         benchmark=snakemake.params.benchmark,

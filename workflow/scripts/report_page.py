@@ -1,11 +1,13 @@
 """Write the report page."""
 
-from cdspp.core.jobs import job
-from cdspp.report.page.page import write_report
-from cdspp.study.model import RunDescription
-from cdspp.study.plan import BenchmarkPlan
+from cdspp.core.jobs import job, log_ready
 
 with job(snakemake.log[0], snakemake.input):
+    from cdspp.report.page.page import write_report
+    from cdspp.study.model import RunDescription
+    from cdspp.study.plan import BenchmarkPlan
+
+    log_ready()
     records = set(snakemake.input.records)
     tables = [*snakemake.input.tables, *snakemake.input.timings]
     write_report(

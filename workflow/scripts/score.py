@@ -2,11 +2,13 @@
 
 from pathlib import Path
 
-from cdspp.core.jobs import job
-from cdspp.core.records import Specification, write_record
-from cdspp.stages.score import write_scores
+from cdspp.core.jobs import job, log_ready
 
 with job(snakemake.log[0], snakemake.input) as digests:
+    from cdspp.core.records import Specification, write_record
+    from cdspp.stages.score import write_scores
+
+    log_ready()
     write_scores(
         fits=snakemake.input.fits,
         labels=snakemake.input.labels,

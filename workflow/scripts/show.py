@@ -1,20 +1,21 @@
-"""Write the tables or figures of one maker."""
+"""Make tables and figures of a benchmark, or over all, that are out of date."""
 
-from cdspp.core.discovery import load_function
-from cdspp.core.jobs import job
-from cdspp.study.files import workflow_folder
-from cdspp.study.plan import BenchmarkPlan
+from cdspp.core.jobs import job, log_ready
 
-write = load_function(snakemake.params.maker)
-resources = workflow_folder() / "resources"
-in_style = load_function(snakemake.params.in_style)
-# Records of fits have the paths of the fits, with another suffix.
-inputs = {k: v for k, v in snakemake.input.items() if k != "beside"}
+with job(snakemake.log[0], snakemake.input) as digests:
+    from cdspp.report.making import ItemFiles, make_items
+    from cdspp.study.files import workflow_folder
+    from cdspp.study.plan import BenchmarkPlan
 
-with job(snakemake.log[0], snakemake.input), in_style(snakemake.params.style):
-    write(
+    log_ready()
+    make_items(
+        groups=snakemake.params.groups,
         plans=[BenchmarkPlan.from_dict(plan) for plan in snakemake.params.plans],
-        outputs=list(snakemake.output),
-        **{name: list(paths) for name, paths in inputs.items()},
-        **{name: resources / name for name in snakemake.params.resources},
+        files=ItemFiles(
+            inputs={**snakemake.input},
+            digests=digests,
+            outputs=snakemake.output.shown,
+            record=snakemake.output.record,
+        ),
+        resources=workflow_folder() / "resources",
     )

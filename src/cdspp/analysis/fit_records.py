@@ -1,4 +1,9 @@
-"""Records of the fits of a finished study, and the publications to cite."""
+"""Records of the fits of a finished study, and the publications to cite.
+
+`cdspp status` reads records, and needs no tables: pandas is imported where it is used.
+"""
+
+from __future__ import annotations
 
 import json
 import re
@@ -7,11 +12,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-import pandas as pd
-
-from cdspp.analysis.summary import read_scores
 from cdspp.core.devices import PROCESSOR
 from cdspp.core.errors import DataError
 from cdspp.core.names import FitKey, PathLike, fit_key
@@ -22,7 +24,11 @@ from cdspp.core.wording import counted
 from cdspp.methods.descriptions import cites_of
 from cdspp.stages.formats import read_fit_record
 from cdspp.study.model import Config
+from cdspp.study.plan import Plans
 from cdspp.study.stale import read_digests
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 RESULT_COLUMNS = (*FitKey._fields, "trial", "status", "reason", *USAGE, "selected")
 # Software that every study uses but no record lists.
@@ -56,13 +62,22 @@ class FitRecords:
         return values[0] if len(values) == 1 else values or None
 
 
-def read_fit_records(paths: Iterable[PathLike]) -> FitRecords:
-    """Read fit records; DataError if one is damaged, outdated or of another fit."""
+def read_fit_records(paths: Iterable[PathLike], plans: Plans = ()) -> FitRecords:
+    """Read fit records, with the trials of `plans`, or without plans all.
+
+    DataError: a record is damaged, outdated or of another fit.
+    """
+    import pandas as pd
+
+    fit_trials = {plan.benchmark: plan.fit_trials for plan in plans}
     jobs: list[Mapping[str, Any]] = []
     results: list[Mapping[str, Any]] = []
     for path in paths:
-        record = read_fit_record(path)
-        results += [{**fit_key(path)._asdict(), **t} for t in record.trials]
+        record, key = read_fit_record(path), fit_key(path)
+        if plans:
+            n_trials = fit_trials[key.benchmark][f"{key.setting}/{key.method}"]
+            record = record.first_trials(n_trials)
+        results += [{**key._asdict(), **trial} for trial in record.trials]
         jobs.append(job_data(record))
     frame = pd.DataFrame(results, columns=list(RESULT_COLUMNS))
     return FitRecords(frame.astype(dict.fromkeys(USAGE, "float64")), jobs)
@@ -196,6 +211,10 @@ def failure_text(results: pd.DataFrame) -> str:
 
 def failures_of_scores(paths: Iterable[PathLike]) -> str:
     """Return `failure_text` of the existing score files of a study."""
+    import pandas as pd
+
+    from cdspp.analysis.summary import read_scores
+
     scores = []
     for path in filter(Path.is_file, map(Path, paths)):
         with suppress(DataError):  # damaged, as `cdspp verify` reports

@@ -24,7 +24,7 @@ from cdspp.methods import make_seeded, method_class
 from cdspp.methods.base import UNLABELLED, Int, SourceDomain
 from cdspp.methods.bridge import PAIRS, SHARED, column_names, read_bridge
 from cdspp.methods.cost import Size
-from cdspp.methods.labels import check_classes, compare_classes, read_labels
+from cdspp.methods.labels import check_classes, compare_classes, in_form_of, read_labels
 from cdspp.methods.problem import number_errors
 
 # One repeat: labelled rows to fit, by class and in random order, and rows to test.
@@ -135,6 +135,7 @@ def _class_codes(
         got = f"{int(mask.sum())} of {len(mask)} and {len(labelled)}"
         fault = f"compare: expected {expected} {n_rows} target rows, got {got}"
         raise errors.DataError(f"{fault}.")
+    source_labels = in_form_of(labels, source_labels)
     _check_labels(labels, source_labels, source)
     classes = np.unique([*labels.tolist(), *source_labels.tolist()])
     codes = np.full(n_rows, UNLABELLED, dtype=np.intp)

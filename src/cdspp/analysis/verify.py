@@ -1,7 +1,7 @@
 """The check of a finished study: its files against records, scores and digests."""
 
 from collections import defaultdict
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
@@ -17,7 +17,7 @@ from cdspp.analysis.summary import read_scores, score_files
 from cdspp.core import names
 from cdspp.core.errors import DataError
 from cdspp.core.provenance import file_digest, ids_digest
-from cdspp.core.records import Record
+from cdspp.core.records import TRIALS, Record, read_record
 from cdspp.core.wording import counted
 from cdspp.stages import formats
 from cdspp.stages.score import score_fit
@@ -183,11 +183,12 @@ class _CheckedFits:
             self.faults.append(str(error))
             return []
         by_trial = _by_trial(scores.itertuples(index=False, name=None))
-        complete = [rows for _, rows in self.sound if rows.keys() <= by_trial.keys()]
+        sound = [*_asked_trials(self.sound, _trials_of_scores(file))]
+        complete = [rows for _, rows in sound if rows.keys() <= by_trial.keys()]
         covered = set[Trial]().union(*complete)
         records = []
         expected: dict[Trial, list[Rows]] = defaultdict(list)
-        for record, rows in self.sound:
+        for record, rows in sound:
             scored = rows.keys() & by_trial.keys()
             # Of a block of another size, only some trials are scored.
             if scored and (len(scored) == len(rows) or scored - covered):
@@ -205,6 +206,27 @@ class _CheckedFits:
             remedy = "Delete it, and the fit with its record, and run the study again."
             self.faults.append(f"{file}: {'/'.join(cell)}, {first}{more}. {remedy}")
         return records
+
+
+def _trials_of_scores(file: Path) -> dict[tuple[str, ...], int]:
+    """Return the number of trials by setting and method that scores have, if known."""
+    with suppress(DataError, KeyError, TypeError):  # or of an earlier version
+        fits = read_record(file).options["fits"]
+        return {tuple(name.split("/")): each[TRIALS] for name, each in fits.items()}
+    return {}
+
+
+def _asked_trials(
+    fits: Iterable[tuple[Record, dict[Trial, Rows]]],
+    n_trials: Mapping[tuple[str, ...], int],
+) -> Iterator[tuple[Record, dict[Trial, Rows]]]:
+    """Yield fits without the trials that the study did not ask for."""
+    for record, rows in fits:
+        key = names.fit_key(record.file)
+        if (n := n_trials.get((key.setting, key.method))) is None:
+            yield record, rows
+        else:
+            yield record.first_trials(n), {k: v for k, v in rows.items() if k[3] <= n}
 
 
 def _by_digest(files: Iterable[Path]) -> dict[str, Path]:

@@ -17,6 +17,7 @@ from typing import Any
 from cdspp.core import names
 from cdspp.core.errors import ConfigError, install_hint
 from cdspp.core.files import same_file
+from cdspp.core.outputs import exists_text, mode_of
 
 STUDY_EXTRA = "workflow"
 HELP = Path(__file__).with_name("help")
@@ -108,11 +109,15 @@ def exit_if_failed(text: str, *, failed: object) -> str:
 def json_text(content: Mapping[str, Any]) -> str:
     """Return the text that a command prints with --json."""
     versioned = {"schema_version": JSON_VERSION, **content}
-    return json.dumps(versioned, indent=2, sort_keys=True, allow_nan=False)
+    text = json.dumps(versioned, indent=2, sort_keys=True, allow_nan=False)
+    return text.replace("\x7f", "\\u007f")  # the only one that JSON does not escape
 
 
 def check_outputs(outputs: Given, inputs: Given, *, force: bool) -> None:
-    """Refuse outputs that replace an input, or a file without --force (ConfigError)."""
+    """Refuse outputs that replace an input, or a file without --force (ConfigError).
+
+    `files.together` decides the latter again when the files are complete.
+    """
     earlier_paths = [Path(path) for path in inputs if path]
     for path in [Path(output) for output in outputs if output]:
         for other in earlier_paths:
@@ -122,8 +127,8 @@ def check_outputs(outputs: Given, inputs: Given, *, force: bool) -> None:
                 fault = "which this command also reads or writes. Choose another name."
                 raise ConfigError(f"{path} would replace {other}, {fault}")
         if os.path.lexists(path) and not force:
-            remedy = "Choose another name, or overwrite it with --force."
-            raise ConfigError(f"{path} already exists. {remedy}")
+            raise ConfigError(exists_text(path))
+        mode_of(path)
         earlier_paths.append(path)
 
 
@@ -135,10 +140,16 @@ def warnings_as_notes(write_lines: Callable[[list[str]], object]) -> Iterator[No
         try:
             yield
         finally:
-            counts = Counter(" ".join(str(item.message).split()) for item in caught)
+            counts = Counter(_in_one_line(str(item.message)) for item in caught)
             for text, n in counts.items():
                 times = f" ({n} times)" if n > 1 else ""
                 write_lines([f"note: {text}{times}\n"])
+
+
+def _in_one_line(message: str) -> str:
+    """Return a message in one line, except for the lines of a table."""
+    text, *table = message.split("\n    ")
+    return "\n    ".join([" ".join(text.split()), *table])
 
 
 def need_package(package: str, purpose: str, extra: str = "") -> None:

@@ -13,9 +13,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cdspp.cli import command
-from cdspp.core.errors import UnitWarning
-from cdspp.core.files import atomic, write_json
+from cdspp.core.errors import ClassWarning, UnitWarning
+from cdspp.core.files import write_json
 from cdspp.core.names import PCA, STANDARDISE
+from cdspp.core.outputs import atomic, together
 from cdspp.core.wording import aligned, counted
 
 if TYPE_CHECKING:
@@ -23,12 +24,13 @@ if TYPE_CHECKING:
     from cdspp.datasets.table_rows import DomainRows
 
 BRIDGES = ("shared_columns", "paired_rows")
+OF_LABELS = ("keep-label", "unlabelled")
 # Options for the files, which also apply to the next command.
 FILE_OPTIONS = (
     *("source", "target", "label", "id"),
     *("source-label", "source-id", "target-label", "target-id"),
     *("categories", "dates", "date-format", "decimal", "encoding", "vectorise"),
-    *("drop", "keep-label", "impute", "shared", "paired"),
+    *("drop", *OF_LABELS, "map-labels", "impute", "shared", "paired"),
 )
 # Options of the vote itself.
 VOTE_OPTIONS = ("scale", "repeats", "seed", "labelled")
@@ -54,7 +56,8 @@ def _compare(arguments: Namespace) -> str:
     for lead, step in zip(_leads(path), result.next_steps, strict=False):
         text += [lead, f"  {step}"]
     text += ["", *head, *result.remarks]
-    text += _write_files(arguments, result, target, head)
+    with together(outputs, replace=arguments.force):
+        text += _write_files(arguments, result, target, head)
     shares = result.candidates.set_index("display_name")["degenerate"]
     names = arguments.strict and ", ".join(shares.index[shares > MOST_COLLAPSED])
     if names:
@@ -104,7 +107,8 @@ def compare_files(
     if source is not None:
         domain = SourceDomain(source.X, list(source.labels), **bridge)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UnitWarning)  # notes name the columns
+        for category in (ClassWarning, UnitWarning):  # notes name classes and columns
+            warnings.simplefilter("ignore", category)
         result = compare(
             target.X,
             target.labels,

@@ -16,8 +16,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cdspp.cli import command
-from cdspp.core.errors import ConfigError, CostWarning, DataError, UnitWarning
+from cdspp.core.errors import (
+    ClassWarning,
+    ConfigError,
+    CostWarning,
+    DataError,
+    UnitWarning,
+)
+from cdspp.core.labels import require_used
 from cdspp.core.names import PathLike
+from cdspp.core.outputs import together
 from cdspp.core.wording import aligned, counted
 
 if TYPE_CHECKING:
@@ -90,10 +98,11 @@ def _fit(arguments: Namespace) -> str:
     reason = {"date": date.today().isoformat(), "labelled": n_labelled, **fitted.choice}
     if previous is not None:
         texts += changes(previous, reason, dict(zip(ids, labels, strict=True)))
-    write_predictions(arguments.output, ids, labels, fitted.confidence)
-    if arguments.model:
-        _save_model(arguments, model, target, fitted.scaling, reason)
-        texts.append(f"model: {arguments.model}")
+    with together(outputs, replace=arguments.force):
+        write_predictions(arguments.output, ids, labels, fitted.confidence)
+        if arguments.model:
+            _save_model(arguments, model, target, fitted.scaling, reason)
+            texts.append(f"model: {arguments.model}")
     if not ids:
         texts.append("note: every target row has a label: there is nothing to predict.")
     texts.append(f"{counted(len(ids), 'prediction')}: {arguments.output}")
@@ -192,7 +201,7 @@ def _fit_model(
     notes = list[str]()
     with command.warnings_as_notes(notes.extend):
         warnings.simplefilter("always")
-        for category in (CostWarning, UnitWarning):  # reported here
+        for category in (ClassWarning, CostWarning, UnitWarning):  # reported here
             warnings.simplefilter("ignore", category)
         with rows.log_progress(method, cost.seconds):
             model.fit(target.X, target.labels, source=source)
@@ -310,7 +319,8 @@ def _predict(arguments: Namespace) -> str:
         if arguments.strict:
             fault = "--strict: predictions are degenerate (one class); no file written"
             return command.exit_if_failed("\n".join([*texts, fault]), failed=True)
-    write_predictions(arguments.output, target.ids, predicted, confidence)
+    with together([arguments.output], replace=arguments.force):
+        write_predictions(arguments.output, target.ids, predicted, confidence)
     predictions = counted(len(predicted), "prediction")
     return "\n".join([*texts, f"{predictions}: {arguments.output}"])
 
@@ -359,6 +369,7 @@ def _read_target(arguments: Namespace, extras: Mapping[str, Any]) -> DomainRows:
     columns = Columns(*names, required, arguments.encoding, arguments.decimal)
     rows = read_domain(arguments.target, columns, encoder)
     require_dropped(arguments.drop, [rows])
+    require_used(rows.label_column.seen, [rows.path])
     return rows
 
 

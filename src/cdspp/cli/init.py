@@ -1,8 +1,7 @@
-"""Commands before a study: fetch published data, write a study file for own data."""
+"""The command that writes a study file for own data."""
 
 from __future__ import annotations
 
-import logging
 import re
 from argparse import ArgumentTypeError, Namespace
 from collections import Counter
@@ -19,7 +18,7 @@ from cdspp.cli.study import read_study
 from cdspp.core.discovery import did_you_mean
 from cdspp.core.errors import ConfigError, DataError
 from cdspp.core.names import REFERENCE
-from cdspp.core.wording import counted
+from cdspp.core.wording import counted, listed
 from cdspp.study.files import study_command, workflow_folder
 
 if TYPE_CHECKING:
@@ -27,6 +26,7 @@ if TYPE_CHECKING:
     from cdspp.datasets.table_files import Columns
     from cdspp.datasets.table_rows import DomainRows
 
+OF_TABLES = ("label", "id", "drop", "unlabelled", "map-labels")
 NEEDED = "expected small letters and digits, joined by single hyphens"
 # Labelled samples per class, if there are enough.
 MOST_SOURCE, MOST_TARGET = 20, 3
@@ -105,13 +105,25 @@ def read_tables(
 
     DataError lists invalid names and files that cannot be read.
     """
-    from cdspp.datasets.table_rows import gather_rows, read_domain, require_dropped
+    from cdspp.cli.rows import class_notes
+    from cdspp.core.labels import require_distinct, require_used
+    from cdspp.datasets.table_rows import (
+        classes_explained,
+        gather_rows,
+        read_domain,
+        require_dropped,
+    )
 
     names = [valid_id(title) for title, _ in tables]
     paths = [path for _, path in tables]
     rows_of, faults = gather_rows(read_domain, zip(paths, columns, strict=True))
     _raise_faults(name, [*_table_faults(tables, names), *faults])
     require_dropped(columns[0].drop, rows_of)
+    seen = frozenset[str]().union(*(rows.label_column.seen for rows in rows_of))
+    require_used(seen, paths)
+    rows_of[0].require_decided()
+    with classes_explained(rows_of):
+        require_distinct({rows.path: rows.labels for rows in rows_of})
     counts = (Counter(sorted(filter(None, rows.labels))) for rows in rows_of)
     keys = ("label", "id", *command.FORMATS)
     entry: dict[str, Any] = {
@@ -123,6 +135,7 @@ def read_tables(
     }
     lines = map(_table_text, tables, names, rows_of)
     notes, bridge = _bridge(rows_of)
+    notes += class_notes(*rows_of)
     sizes = dict(zip(names, counts, strict=True))
     return StudyData("tables", sizes, _nonempty(entry), (*lines, *notes), **bridge)
 
@@ -231,7 +244,7 @@ def _yaml_value(value: object) -> str:
 
 
 def _init(arguments: Namespace) -> str:
-    from cdspp.core.files import atomic
+    from cdspp.core.outputs import atomic, together
 
     command.need_package("jinja2", "cdspp init", command.STUDY_EXTRA)
     name, path = arguments.name, Path(f"{arguments.name}.yaml")
@@ -241,7 +254,7 @@ def _init(arguments: Namespace) -> str:
     command.check_outputs([path], tables, force=arguments.force)
     data = _read_data(arguments)
     text = study_text(data, arguments.method, arguments.reference)
-    with atomic(path) as temporary:
+    with together([path], replace=arguments.force), atomic(path) as temporary:
         temporary.write_text(text, encoding="utf-8")
         try:
             study = read_study([temporary])
@@ -267,14 +280,15 @@ def _read_data(arguments: Namespace) -> StudyData:
         roles = ("source", "target", *[""] * (len(tables) - 2))
         columns = [columns_of(arguments, role) for role in roles]
         data = read_tables(arguments.name, tables, columns)
-    elif arguments.label or arguments.id or arguments.drop:
-        fault = "--label, --id and --drop are for tables"
+    elif any(vars(arguments)[name.replace("-", "_")] for name in OF_TABLES):
+        fault = f"{listed([f'--{name}' for name in OF_TABLES])} are for tables"
         raise ConfigError(f"cdspp init: {fault}; omit them with --folder.")
     else:
         data = read_folder(arguments.name, arguments.folder, arguments.keep_label)
         order = _in_order(list(data.sizes), arguments)
         data = replace(data, sizes={domain: data.sizes[domain] for domain in order})
-    entry = {**data.entry, "keep_labels": arguments.keep_label}
+    rules = {"unlabelled": arguments.unlabelled, "map_labels": arguments.map_labels}
+    entry = {**data.entry, "keep_labels": arguments.keep_label, **rules}
     return replace(data, entry=_nonempty(entry))
 
 
@@ -314,38 +328,7 @@ def _method(text: str) -> str | dict[str, str]:
     return {"id": valid_id(name or words), "class": place}
 
 
-def _fetch(arguments: Namespace) -> str:
-    from cdspp.datasets.base import record_path
-    from cdspp.datasets.catalogue import load_catalogue
-    from cdspp.datasets.resources import fetch_resource
-
-    catalogue = arguments.catalogue or workflow_folder() / "resources/datasets.yaml"
-    entries = load_catalogue(catalogue).items()
-    datasets = {k: entry["resources"] for k, entry in entries if entry.get("resources")}
-    name = arguments.dataset
-    if name is None:
-        return "\n".join(f"{key:20}{' '.join(each)}" for key, each in datasets.items())
-    if name not in datasets:
-        hint = did_you_mean(name, datasets)
-        raise DataError(f"no published data set {name!r}{hint} List: cdspp fetch.")
-    lines, faults = [], []
-    options = {"catalogue": catalogue, "mirror": arguments.mirror}
-    for resource in arguments.resource or datasets[name]:
-        output = record_path(arguments.data, name, resource)
-        try:
-            fetch_resource(dataset=name, resource=resource, output=output, **options)
-            lines.append(f"{name}, {resource}: {output}")
-        except DataError as error:
-            logging.getLogger(__name__).error("%s", error)
-            faults.append(resource)
-    if faults:
-        message = f"{name}: could not fetch {', '.join(faults)}"
-        raise DataError(f"{message}. The lines above say why.")
-    return "\n".join(lines)
-
-
 def add_commands(commands: Any) -> None:
-    """Add the commands that come before a study."""
-    command.add_command(commands, "fetch", _fetch, command.STUDY_EXTRA)
+    """Add the command."""
     converters = {"table": _table, "method": _method}
     command.add_command(commands, "init", _init, command.STUDY_EXTRA, **converters)

@@ -19,7 +19,13 @@ import pandas as pd
 from cdspp.cli.command import FORMATS
 from cdspp.core.errors import DataError, LabelWarning
 from cdspp.core.files import write_csv
-from cdspp.core.labels import is_missing, require_common, require_distinct
+from cdspp.core.labels import (
+    class_table,
+    read_label_column,
+    require_common,
+    require_distinct,
+    require_used,
+)
 from cdspp.core.memory import available_megabytes, memory_text
 from cdspp.core.names import PCA, STANDARDISE_EACH, PathLike, Paths
 from cdspp.core.scaling import Scaling, fit_scaling
@@ -47,7 +53,8 @@ def read_domains(
     target, *sources = _read_complete(arguments, needs_labels)
     if not sources:
         return target, None, {}, []
-    [source], bridge, notes = sources, dict[str, Any](), list[str]()
+    [source], bridge = sources, dict[str, Any]()
+    notes = [*class_notes(sources[0], target)]
     shared, note, factors = None, "", np.ones(source.X.shape[1])
     if SHARED in kinds or arguments.shared:
         option = arguments.shared
@@ -84,22 +91,39 @@ def _read_complete(arguments: Namespace, needs_labels: bool) -> list[DomainRows]
         if arguments.drop:
             table_rows.require_dropped(arguments.drop, tables)
         target.require_distinct_ids()  # predictions are written by identifier
-        require_distinct({rows.path: rows.labels for rows in tables})
+        seen = frozenset[str]().union(*(rows.label_column.seen for rows in tables))
+        require_used(seen, [rows.path for rows in tables])
+        for source in sources:
+            source.require_decided()
+        with table_rows.classes_explained(tables):
+            require_distinct({rows.path: rows.labels for rows in tables})
         for source in sources:
             if copied := source.copy_note(target) or target.copy_note(source):
                 warnings.warn(copied, LabelWarning, stacklevel=2)
             source.require_labels()
             if needs_labels or any(target.labels):
-                labels = {rows.path: filter(None, rows.labels) for rows in tables}
-                require_common(labels)
+                classes = {rows.path: filter(None, rows.labels) for rows in tables}
+                with table_rows.classes_explained(tables):
+                    require_common(classes, "--map-labels FILE")
+        tables = [target, *(source.without_declared() for source in sources)]
         fill = partial(table_rows.complete, impute=arguments.impute)
         tables, faults = table_rows.gather_rows(fill, ((rows,) for rows in tables))
     if faults:
-        options = "--label and --id (in only one file: --target-label and the like)"
-        raise DataError("\n".join(faults).replace("--label and --id", options))
+        if len(faults) == 1 < len(files):  # the other file has a label column
+            of = "target" if faults[0].startswith(f"{arguments.target}: ") else "source"
+            faults = [faults[0].replace("with --label", f"with --{of}-label")]
+        raise DataError("\n".join(faults))
     for source in tables[1:]:
         source.require_labels(of_all=True)
     return tables
+
+
+def class_notes(*tables: DomainRows) -> Iterator[str]:
+    """Yield a table of the classes of both files if they differ."""
+    classes = {rows.path: [*filter(None, rows.labels)] for rows in tables}
+    if len({frozenset(labels) for labels in classes.values()}) > 1:
+        text = f"note: some classes are in one file only:{class_table(classes)}"
+        yield table_rows.explain_classes(text, tables)
 
 
 def _unit_notes(
@@ -330,7 +354,8 @@ def join_labels(
     classes = {*labels, *(source.labels if source else ())}
     for path, rows in zip(paths, read_rows_to_label(paths, target), strict=True):
         for place, text in zip(rows["row"], rows["label"], strict=True):
-            if is_missing(label := text.strip()):
+            [label] = read_label_column([text]).labels
+            if not label:
                 continue
             if label not in classes:
                 fault = f"{path}: {label!r} is not a class of the tables"

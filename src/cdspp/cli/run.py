@@ -34,9 +34,15 @@ NOT_ACCEPTING = frozenset(
 
 
 def _plan(arguments: Namespace) -> str:
-    from cdspp.study.fit_jobs import forecast, forecast_text, missing_packages
+    from cdspp.study.fit_jobs import (
+        check_own_files,
+        forecast,
+        forecast_text,
+        missing_packages,
+    )
 
     study = read_study(arguments.file)
+    check_own_files(study)
     package_notes = missing_packages(study)
     (methods, total), (ahead, notes) = forecast(study), files_to_remake(study)
     if arguments.json:
@@ -121,6 +127,7 @@ def _follow(
 
     def forward(number: int, _: object) -> None:
         display.interrupted = True
+        received.append(number)
         if sys.platform != "win32":  # which cannot run studies
             with suppress(ProcessLookupError):
                 os.killpg(process.pid, number)
@@ -129,6 +136,7 @@ def _follow(
     # that Snakemake imports, here or in a job on a cluster.
     environment = {**os.environ, "PYTHONUTF8": "1", "PYTHONSAFEPATH": "1"}
     environment |= {} if remake else {KEEP_FITS: "1"}
+    received: list[int] = []
     read_end, write_end = os.pipe()
     environment[EVENTS] = f"/dev/fd/{write_end}"
     with log.open("wb") as stream, TemporaryFile("w+b", dir=log.parent) as output:
@@ -153,7 +161,9 @@ def _follow(
         output.seek(0)
         stream.write(text := output.read())
     code = process.returncode
-    return code if code >= 0 else 128 - code, text.decode(errors="replace")
+    if code and (number := max(received, default=-min(code, 0))):
+        code = 128 + number  # as a shell tells of a signal
+    return code, text.decode(errors="replace")
 
 
 def _read_events(process: Popen[bytes], read_end: int, display: RunDisplay) -> None:

@@ -4,7 +4,6 @@ The events of Snakemake are read in its own process, by the logger plug-in, or i
 of `cdspp run`.
 """
 
-import io
 import os
 import re
 import shutil
@@ -17,6 +16,7 @@ from textwrap import TextWrapper, wrap
 from typing import Any
 
 from cdspp.core.errors import DataError, writing_fault
+from cdspp.core.screen import PrintableStream, printable_stream
 from cdspp.core.snakemake_internals import FOLDER
 from cdspp.core.wording import counted, duration
 from cdspp.study.time_left import TimeLeft
@@ -31,8 +31,8 @@ MOST_LINES = 30  # lines that explain a failure
 FIXED = "\N{NO-BREAK SPACE}"
 LAST_LINES = 5  # of the log of a failed job
 # Rules of one kind are counted together, as fit_digits_cdspp and fit_digits_svm_t.
-KINDS = ("figure", "fit", "predictions", "table", "timing")
-CONTENT = re.compile(r"[A-Z][a-z]+s (?:of )?")  # what opens the messages of these
+KINDS = ("fit", "predictions", "tables_and_figures")
+CONTENT = re.compile(r"[A-Z][a-z ]+ of ")  # what opens the messages of these
 REASONS = {"Forced execution": "outdated"}  # in the words of the sentences above
 TRACEBACK = '  File "'  # a location in the workflow, named in the first line
 OWN_ERROR = re.compile(r"WorkflowError( in .*)?:$")  # our message follows
@@ -55,9 +55,15 @@ class RunDisplay:
         self.reasons: dict[str, Counter[str]] = defaultdict(Counter)
         self.messages: dict[str, str] = {}
         self.failed_logs: dict[str, list[str]] = {}
+        self.group_logs: list[str] = []  # of a cluster, for the jobs of a group
         self.errors: list[str] = []
         is_dumb = os.environ.get("TERM") == "dumb"
-        self.in_place = sys.stderr.isatty() and not is_dumb
+        self.in_place = self.screen.isatty() and not is_dumb
+
+    @property
+    def screen(self) -> PrintableStream:
+        """The stream for progress and failures."""
+        return printable_stream(sys.stderr)
 
     def read(self, event: Mapping[str, Any]) -> None:
         """Read an event of Snakemake; print what the user needs to know of it."""
@@ -88,6 +94,8 @@ class RunDisplay:
                 self.messages[rule] = message.partition(":")[0]
             case (("job_started" | "job_finished" | "job_error"), _):
                 self._read_job(event)
+            case "group_error", _:
+                self.group_logs = [*event["aux_logs"]]
             case _, "ERROR":
                 self._read_error(event)
             case None, _:
@@ -104,7 +112,8 @@ class RunDisplay:
             case _:
                 self.time_left.end(str(event["jobid"]), failed=True)
                 if event["log"]:
-                    self.failed_logs[event["log"][0]] = [*event["log"]]
+                    of_group = self.group_logs if event.get("indent") else []
+                    self.failed_logs[event["log"][0]] = [*event["log"], *of_group]
                 if not self.interrupted:
                     self.print(_failure(event))
 
@@ -153,10 +162,10 @@ class RunDisplay:
         """Print the line; without a terminal, only once in a while."""
         if self.in_place and not (self.dry and self.total):
             columns = shutil.get_terminal_size().columns
-            sys.stderr.write(f"\r{str(self)[: columns - 1]}\x1b[K")
+            self.screen.redraw(str(self)[: columns - 1])
         elif self._is_due() and not self.dry:
-            sys.stderr.write(f"{self}\n")
-        sys.stderr.flush()
+            self.screen.write(f"{self}\n")
+        self.screen.flush()
 
     def _is_due(self) -> bool:
         """Return whether a line is due without a terminal, and note that it was."""
@@ -175,13 +184,13 @@ class RunDisplay:
         """Print a text in place of the line."""
         if text:
             self.clear()
-            sys.stderr.write(f"{folded(text)}\n")
-            sys.stderr.flush()
+            self.screen.write(f"{folded(text)}\n")
+            self.screen.flush()
 
     def clear(self) -> None:
         """Remove the line, so that others can be printed."""
         if self.in_place:
-            sys.stderr.write("\r\x1b[K")
+            self.screen.redraw("")
 
     def _print_lock_note(self) -> None:
         self.print(self.lock_note)
@@ -206,13 +215,12 @@ class RunDisplay:
         self.clear()
         self._print_lock_note()
         if self.errors or (self.interrupted and self.done < self.total):
-            sys.stderr.write(f"{self.failure()}\n")
-            sys.stderr.flush()
+            self.screen.write(f"{self.failure()}\n")
+            self.screen.flush()
         elif text := self.result():
-            if isinstance(sys.stdout, io.TextIOWrapper):  # which may lack a letter
-                sys.stdout.reconfigure(errors="backslashreplace")
-            sys.stdout.write(f"{text}\n")
-            sys.stdout.flush()
+            output = printable_stream(sys.stdout)
+            output.write(f"{text}\n")
+            output.flush()
 
     def result(self) -> str:
         """Return what a run has made, or a dry run would; empty if there was no run."""
@@ -311,12 +319,11 @@ def folded(text: str) -> str:
 
 
 def _kind(rule: str) -> str:
-    kind, _, rest = rule.partition("_")
-    return kind if rest and kind in KINDS else rule
+    return next((kind for kind in KINDS if rule.startswith(f"{kind}_")), rule)
 
 
 def _contents(messages: Iterable[str]) -> list[str]:
-    """Return the methods, tables or figures of a kind of jobs in a few lines."""
+    """Return the methods or benchmarks of a kind of jobs in a few lines."""
     names, head = dict[str, None](), ""
     for message in messages:
         if found := CONTENT.match(message):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import os
-import re
 import shlex
 import warnings
 from argparse import Namespace
@@ -16,6 +15,7 @@ from cdspp.cli import command
 from cdspp.cli.command import add_command
 from cdspp.core.errors import DataError, writing_fault
 from cdspp.core.names import MAIN, FitKey, PathLike
+from cdspp.core.outputs import together
 from cdspp.core.wording import aligned, counted
 from cdspp.study.files import study_command, study_file_path, workflow_folder
 
@@ -89,8 +89,6 @@ def _verify(arguments: Namespace) -> str:
     content = _checks(folder, None if study is None else stale(study))
     faults, failed = content["differences"], content["failures"]
     text = "\n".join(filter(None, [*faults, content["result"], failed]))
-    # File names in a stranger's results could contain control codes of the terminal.
-    text = re.sub(r"[^\n\x20-\x7e\xa0-\U0010ffff]", lambda c: ascii(c[0])[1:-1], text)
     return command.exit_if_failed(
         command.json_text(content) if arguments.json else text,
         failed=faults or (arguments.strict and failed),
@@ -132,7 +130,7 @@ def files_to_remake(study: Study) -> tuple[dict[str, Any], list[str]]:
         "unrecorded": unrecorded,
         "trials": {
             "kept": fits.kept,
-            "run": [cause._asdict() for cause in fits.causes],
+            "run": [cause._asdict() for cause in fits.causes if cause.fits],
         },
     }
     return content, list(reasons_of_run(old, unrecorded, fits))
@@ -261,10 +259,13 @@ def _export(arguments: Namespace) -> str:
     warn_if_changed(Path("results", study.name), study, named, inputs)
     folders = {name: arguments.to / study.name / name for name in blocks}
     command.check_outputs(folders.values(), inputs, force=arguments.force)
-    lines = []
-    for name, folder in folders.items():
-        n_trials = export_benchmark(folder, blocks[name], study.overlap(name, MAIN))
-        lines.append(f"{folder}: {counted(n_trials, 'trial')}; README.txt explains how")
+    lines, trials = [], range(1, study.trials + 1)
+    with together(folders.values(), replace=arguments.force):
+        for name, folder in folders.items():
+            overlap = study.overlap(name, MAIN)
+            n_trials = export_benchmark(folder, blocks[name], overlap, trials)
+            told = f"{counted(n_trials, 'trial')}; README.txt explains how"
+            lines.append(f"{folder}: {told}")
     return "\n".join(lines)
 
 

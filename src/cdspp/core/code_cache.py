@@ -15,7 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from cdspp.core.errors import USER_ERRORS
-from cdspp.core.files import atomic, content_digest
+from cdspp.core.files import content_digest
+from cdspp.core.outputs import atomic
 from cdspp.core.snakemake_internals import FOLDER
 
 CACHE = "cdspp-code.json"  # in Snakemake's folder

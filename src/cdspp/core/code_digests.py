@@ -27,10 +27,12 @@ from cdspp.core.provenance import (
 )
 
 # Modules that compute no number of a result: messages, files, locks, memory, forecasts.
-HELPERS = ("discovery", "errors", "files", "jobs", "memory", "provenance", "records")
+HELPERS = (
+    *("discovery", "errors", "files", "jobs", "memory", "outputs", "provenance"),
+    *("records", "run_lock", "screen", "wording"),
+)
 NO_NUMBERS = frozenset(
-    (*(f"{PACKAGE}.core.{name}" for name in (*HELPERS, "run_lock", "wording")),)
-    + (f"{PACKAGE}.methods.cost",)
+    (*(f"{PACKAGE}.core.{name}" for name in HELPERS), f"{PACKAGE}.methods.cost")
 )
 
 

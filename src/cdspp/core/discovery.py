@@ -112,5 +112,10 @@ def check_options(owner: str, options: Iterable[str], valid: Iterable[str]) -> N
 
 def did_you_mean(name: object, choices: Iterable[str]) -> str:
     """Return the end of an error message: the nearest valid name, or a full stop."""
-    close = difflib.get_close_matches(str(name), list(choices), n=1)
-    return f": did you mean {close[0]!r}?" if close else "."
+    close = nearest(name, choices)
+    return f": did you mean {close!r}?" if close else "."
+
+
+def nearest(name: object, choices: Iterable[str]) -> str:
+    """Return the valid name nearest to a misspelt one; empty if none is near."""
+    return next(iter(difflib.get_close_matches(str(name), list(choices), n=1)), "")

@@ -16,6 +16,7 @@ from cdspp.core.names import PathLike
 __all__ = [
     "BridgeWarning",
     "ChecksumError",
+    "ClassWarning",
     "CollapseWarning",
     "ConfigError",
     "CostWarning",
@@ -92,6 +93,10 @@ class LabelWarning(UserWarning):
     """Labels are usable but unexpected, such as a class in only one domain."""
 
 
+class ClassWarning(LabelWarning):
+    """Some classes are in only one domain."""
+
+
 class NoSourceWarning(UserWarning):
     """A method that uses a source was fitted without one; raised once a process."""
 
@@ -110,6 +115,7 @@ OF_ONE_FIT = (
     NoSourceWarning,
 )
 
+INTERRUPTED = 130  # the exit code of a program that SIGINT ends
 _NO_SPACE = (errno.ENOSPC, errno.EDQUOT)
 _PERMISSION_REMEDY = "Allow it (chmod, chown) or choose another folder, and run again."
 _REFUSED = {

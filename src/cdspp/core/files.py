@@ -1,22 +1,17 @@
-"""Files of the project: written atomically, as JSON or NPZ.
+"""Files of the project, as JSON, CSV or NPZ.
 
 Objects of a model are stored as JSON and arrays, and are restored without running code.
 """
 
 from __future__ import annotations
 
-import glob
 import hashlib
 import json
 import math
 import os
-import socket
-import tempfile
-import time
 import zipfile
 import zlib
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Mapping
 from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -24,14 +19,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 from numpy.lib import format as npy
 
-from cdspp.core.errors import (
-    DataError,
-    out_of_memory,
-    short_message,
-    write_errors,
-)
+from cdspp.core.errors import DataError, out_of_memory, short_message
 from cdspp.core.names import PathLike
-from cdspp.core.run_lock import check_run, lock_file
+from cdspp.core.outputs import atomic
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -44,49 +34,9 @@ READ_ERRORS = (
     *(OSError, ValueError, TypeError, LookupError, EOFError),
     *(zlib.error, zipfile.BadZipFile, NotImplementedError),
 )
-HOST = f"{zlib.crc32(socket.gethostname().encode()):08x}"
-A_MOMENT, A_DAY = 1.0, 86400.0  # seconds; a writer locks its new file sooner
 
 _STORABLE: dict[str, type] = {}  # classes marked by `storable`, by name
 _TREE = "tree"
-
-
-@contextmanager
-def atomic(file: PathLike) -> Iterator[Path]:
-    """Yield a temporary path next to a file; rename it to that file on success.
-
-    Temporary files without a lock, whose writers were killed, are removed. Raises the
-    errors of `write_errors`, and StaleJobError in a job whose run has ended.
-    """
-    target = Path(file)
-    if target.is_symlink():  # which stays, so that both names have the new content
-        target = target.resolve()
-    with write_errors(target):
-        target.parent.mkdir(parents=True, exist_ok=True)
-        for path in target.parent.glob(f".{glob.escape(target.name)}.cdspp-????????-*"):
-            # Locks of another machine may be invisible here, so wait a day.
-            min_age = A_MOMENT if f".cdspp-{HOST}-" in path.name else A_DAY
-            with suppress(OSError), path.open("r+b") as stream:
-                lock_file(stream, wait=False)
-                if time.time() - path.stat().st_mtime > min_age:
-                    path.unlink()
-        prefix, suffix = f".{target.name}.cdspp-{HOST}-", target.suffix
-        handle, name = tempfile.mkstemp(dir=target.parent, prefix=prefix, suffix=suffix)
-        temporary = Path(name)
-        open_handles = [handle]
-        try:
-            lock_file(handle)
-        except OSError:  # the lock is unneeded; Windows cannot rename open files
-            os.close(open_handles.pop())
-        try:
-            yield temporary
-            check_run()
-            temporary.chmod(0o644)
-            temporary.replace(target)
-        finally:
-            temporary.unlink(missing_ok=True)
-            for handle in open_handles:
-                os.close(handle)
 
 
 def same_file(path: PathLike, other: PathLike) -> bool:

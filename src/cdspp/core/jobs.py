@@ -9,9 +9,14 @@ import time
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
-from cdspp.core.errors import USER_ERRORS, machine_fault_text, write_errors
+from cdspp.core.errors import (
+    INTERRUPTED,
+    USER_ERRORS,
+    machine_fault_text,
+    write_errors,
+)
 from cdspp.core.names import PathLike
 from cdspp.core.records import (
     Specification,
@@ -21,6 +26,7 @@ from cdspp.core.records import (
     write_record,
 )
 from cdspp.core.run_lock import guard_inputs, guard_job
+from cdspp.core.screen import printable_stream, screen_in
 
 log = logging.getLogger(__name__)
 
@@ -38,30 +44,29 @@ def job(
 ) -> Iterator[dict[str, str]]:
     """Log to a file; turn faults of input and machine into one line for the user.
 
-    With `echo` the terminal also shows the log. Inputs must match the records next to
+    The file also takes what the process prints, so that imports belong into the block;
+    with `echo` the terminal shows the log, too. Inputs must match the records next to
     them, and must not change meanwhile; the user's `own` files have no record. Yields
     the digests of both by path.
     """
-    _log_to(log_file, echo)
-    log_ready()
-    try:
-        guard_job()
-        input_paths = [*map(str, inputs)]
-        with guard_inputs([*input_paths, *own]) as digests:
-            for path in input_paths:
-                has_record = record_path(path).is_file()
-                if has_record and (problem := record_mismatch(path, cache=digests)):
-                    raise record_error(path, problem)
-            yield digests
-    except USER_ERRORS as error:
-        log.error("%s", error)
-        sys.exit(f"{type(error).__name__}: {error}")
-    except BaseException as error:
-        log.exception("failed")
-        if line := machine_fault_text(error, log_file):
-            sys.exit(line)
-        raise
-    log.info("finished after %.3f s of processor time", time.process_time())
+    stream = _opened(log_file)
+    with screen_in(stream) as terminal:
+        _log_to(stream, *([terminal] if echo else []))
+        log_ready()
+        try:
+            with _guarded(inputs, own) as digests:
+                yield digests
+        except USER_ERRORS as error:
+            log.error("%s", error)
+            sys.exit(f"{type(error).__name__}: {error}")
+        except BaseException as error:
+            log.exception("failed")
+            if isinstance(error, KeyboardInterrupt):
+                sys.exit(INTERRUPTED)
+            if line := machine_fault_text(error, log_file):
+                sys.exit(line)
+            raise
+        log.info("finished after %.3f s of processor time", time.process_time())
     gc.freeze()  # else Python searches all imports at exit: a third of a second
 
 
@@ -85,18 +90,36 @@ def file_job(
         write_record(output, made_of._replace(inputs=files), digests)
 
 
-def _log_to(log_file: PathLike, echo: bool) -> None:
+@contextmanager
+def _guarded(
+    inputs: Iterable[PathLike], own: Iterable[PathLike]
+) -> Iterator[dict[str, str]]:
+    guard_job()
+    input_paths = [*map(str, inputs)]
+    with guard_inputs([*input_paths, *own]) as digests:
+        for path in input_paths:
+            has_record = record_path(path).is_file()
+            if has_record and (problem := record_mismatch(path, cache=digests)):
+                raise record_error(path, problem)
+        yield digests
+
+
+def _opened(log_file: PathLike) -> TextIO:
     try:
         with write_errors(log_file):
-            handler = logging.FileHandler(log_file, mode="w", encoding="utf-8")
+            return open(log_file, "w", encoding="utf-8")
     except USER_ERRORS as error:
         sys.exit(f"{type(error).__name__}: {error}")
+
+
+def _log_to(stream: TextIO, *terminals: TextIO) -> None:
+    handler = logging.StreamHandler(printable_stream(stream))
     handler.setFormatter(logging.Formatter("%(asctime)s %(name)s %(message)s"))
     root = logging.getLogger("cdspp")
     root.setLevel(logging.INFO)
     root.addHandler(handler)
-    if echo:
-        screen = logging.StreamHandler()
+    for terminal in terminals:
+        screen = logging.StreamHandler(printable_stream(terminal))
         # Errors are shown by the process that ends the job.
         screen.addFilter(lambda record: record.levelno < logging.ERROR)
         root.addHandler(screen)

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from cdspp.core.errors import DataError, SchemaError
 from cdspp.core.files import content_digest, read_json, write_json
-from cdspp.core.names import PathLike
+from cdspp.core.names import PathLike, trials_of_block
 from cdspp.core.provenance import file_digest, library_version
 
 # The folder of a job that takes its files from storage, above data and results.
@@ -22,9 +22,11 @@ SCHEMA = 1  # of records, and of the digests behind a report
 ELSEWHERE = "run the study in another folder"
 NO_RECORD = "the record of its origin, next to it, is missing or damaged"
 CHANGED_RECORD = "the record next to it was edited: its own digest does not match"
+OTHER = "other "  # and a name: its value is too long to show
 OTHER_CODE = "it was made by other code"
 OTHER_INPUTS = "it was made from other kinds of files"
-DEFAULTS = "defaults"
+MISSING = "not computed yet"
+DEFAULTS, TRIALS = "defaults", "trials"
 Moved = Callable[[str, str], str]
 # In the record of a trial: its origin and a sample; also the folder of samples.
 ACCEPTED = "accepted"
@@ -41,12 +43,19 @@ class Specification(NamedTuple):
     `inputs` are files of the study by name, `options` are values for JSON, `own_files`
     are digests of the user's files by path, and `code` is a digest of the code. The
     option `defaults`, if any, has values for what `options` among the options lacks.
+    A fit must have the `trials`, and keeps others of earlier runs; if empty, all.
     """
 
     inputs: Mapping[str, str] = {}
     options: Mapping[str, Any] = {}
     own_files: Mapping[str, str] = {}
     code: str = ""
+    trials: Sequence[int] = ()
+
+    def of_block(self, block: str) -> Specification:
+        """Return the specification of one block of a fit."""
+        in_block = trials_of_block(block)
+        return self._replace(trials=[t for t in self.trials if t in in_block])
 
     @property
     def arguments(self) -> dict[str, Any]:
@@ -74,6 +83,11 @@ class Record(NamedTuple):
         """The records of a fit's trials."""
         trials: Sequence[Mapping[str, Any]] = self.extra["trials"]
         return trials
+
+    def first_trials(self, n_trials: int) -> Record:
+        """Return the record of a fit with its trials up to a number."""
+        trials = [trial for trial in self.trials if trial["trial"] <= n_trials]
+        return self._replace(extra={**self.extra, "trials": trials})
 
 
 def with_schema(content: Mapping[str, Any]) -> dict[str, Any]:
@@ -129,7 +143,7 @@ def write_record(
 
     `digests` has those of its inputs, by path.
     """
-    inputs, options, own_files, code = specification
+    inputs, options, own_files, code, _ = specification
     found = {name: digests[os.fspath(file)] for name, file in inputs.items()}
     places = {name: STORED.sub("", os.fspath(file)) for name, file in inputs.items()}
     content: dict[str, Any] = {"file": Path(path).as_posix(), "inputs": found}
@@ -211,7 +225,7 @@ def changes(
         if digests[place]:
             return f"it was made from another {place} than the present one"
     before, now = _in_force(record.options), _in_force(_as_json(expected.options))
-    options = [*_changed_values(before, now)]
+    options = [*dict.fromkeys(_changed_values(before, now))]
     files = {*record.own_files.items()} ^ {*expected.own_files.items()}
     options += [f"another {name}" for name in dict.fromkeys(n for n, _ in files)]
     if options:
@@ -219,7 +233,10 @@ def changes(
         return ", ".join(options[:NAMED]) + more
     if expected.inputs and record.inputs.keys() != expected.inputs.keys():
         return OTHER_INPUTS
-    return "" if record.code == expected.code else OTHER_CODE
+    if record.code != expected.code:
+        return OTHER_CODE
+    trials = {trial["trial"] for trial in record.trials} if expected.trials else set()
+    return "" if trials.issuperset(expected.trials) else MISSING
 
 
 def _in_force(options: Mapping[str, Any]) -> dict[str, Any]:
@@ -238,13 +255,19 @@ def _as_json(content: Any) -> Any:
 def _changed_values(old: Any, new: Any, name: str = "") -> Iterator[str]:
     """Yield each value that changed, by its innermost key."""
     if isinstance(old, dict) and isinstance(new, dict):
-        for key in sorted({*old, *new}):
-            value, other = old.get(key, NO_VALUE), new.get(key, NO_VALUE)
-            yield from _changed_values(value, other, key)
+        found = [
+            text
+            for key in sorted({*old, *new})
+            for text in _changed_values(
+                old.get(key, NO_VALUE), new.get(key, NO_VALUE), key
+            )
+        ]
+        unnamed = len(found) > NAMED and all(text.startswith(OTHER) for text in found)
+        yield from [f"{len(found)} {OTHER}{name}"] if unnamed and name else found
     elif old != new:
         texts = [_shown(value) for value in (old, new)]
         is_short = max(map(len, texts)) <= LONGEST
-        yield f"{name} {' -> '.join(texts)}" if is_short else f"other {name}"
+        yield f"{name} {' -> '.join(texts)}" if is_short else f"{OTHER}{name}"
 
 
 def _shown(value: Any) -> str:

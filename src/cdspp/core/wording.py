@@ -9,6 +9,8 @@ from cdspp.core.names import AVERAGE, MATCHED, SOURCE_STATES
 DASH = "–"
 # Unicode categories of characters that no font draws and no SVG file may contain.
 _UNSEEN = {"Cc", "Cn", "Cs", "Zl", "Zp"}
+# Bidirectional types of those that let a line read as another one.
+_TURNS = {"LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI"}
 STATE_TITLES = {state: state.replace("-", " ") for state in SOURCE_STATES}
 STATE_TITLES[MATCHED] = "none-matched"
 
@@ -81,10 +83,20 @@ def aligned(grid: Sequence[Sequence[str]], left: Collection[int] = (0,)) -> list
 
 def escape_invisible(text: str) -> str:
     """Return a text on one line, with invisible characters escaped as in Python."""
-    return "".join(
-        ascii(letter)[1:-1] if unicodedata.category(letter) in _UNSEEN else letter
-        for letter in text.strip()
-    )
+    return "".join(map(_escaped, text.strip()))
+
+
+def printable(text: str) -> str:
+    """Return a text that steers no terminal: escaped, except ends of lines and tabs."""
+    if text.isprintable():
+        return text
+    return "".join(x if x in "\n\t" else _escaped(x) for x in text)
+
+
+def _escaped(letter: str) -> str:
+    is_hidden = unicodedata.category(letter) in _UNSEEN
+    is_turn = unicodedata.bidirectional(letter) in _TURNS
+    return ascii(letter)[1:-1] if is_hidden or is_turn else letter
 
 
 def task_title(task: str) -> str:

@@ -5,7 +5,7 @@ import re
 import shutil
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from importlib import metadata
@@ -20,6 +20,7 @@ from cdspp.core.errors import (
     write_errors,
 )
 from cdspp.core.files import read_json, write_json
+from cdspp.core.labels import class_table
 from cdspp.core.provenance import file_digest
 
 __all__ = ["ROWS_NAME", "Dataset", "Index", "Sample", "opaque_id", "read_index"]
@@ -27,6 +28,7 @@ __all__ = ["ROWS_NAME", "Dataset", "Index", "Sample", "opaque_id", "read_index"]
 Cache = str | Path | None  # file that stores digests of the user's files
 
 INDEX_NAME = "index.json"
+RECORD = ".fetched.json"  # ends the name of a fetched resource's record
 ROWS_NAME = "rows.npz"  # file of a domain whose samples are rows of a table
 KINDS = ("images", "texts", "features", "tables")
 
@@ -257,7 +259,7 @@ def read_index(path: str | Path) -> Index:
 
 def record_path(data: str | Path, dataset: str, resource: str) -> Path:
     """Return the path of a fetched resource's record, below the folder `data`."""
-    return Path(data) / dataset / f"{resource}.fetched.json"
+    return Path(data) / dataset / f"{resource}{RECORD}"
 
 
 def digests_path(data: str | Path | None, dataset: str) -> Path | None:
@@ -266,21 +268,28 @@ def digests_path(data: str | Path | None, dataset: str) -> Path | None:
 
 
 def file_digests(files: Sequence[Path], cache: Cache = None) -> dict[str, str]:
-    """Return a digest of the content of each file, by its path.
+    """Return a digest of the content of each file, by its path."""
+    return cached_facts(files, cache, file_digest)
 
-    The JSON file `cache` caches the digests of the last call: a file is read again
-    unless its size, times and location on the disk are unchanged. The modification time
-    alone could be forged, and the location alone could be reused.
+
+def cached_facts(
+    files: Sequence[Path], cache: Cache, fact: Callable[[Path], Any]
+) -> dict[str, Any]:
+    """Return a fact on the content of each file, a value for JSON, by its path.
+
+    The JSON file `cache` caches the facts of the last call: a file is read again unless
+    its size, times and location on the disk are unchanged. The modification time alone
+    could be forged, and the location alone could be reused.
     """
     cached, entries = read_cache(cache), dict[str, list[Any]]()
     for path in files:
         status, entry = path.stat(), cached.get(str(path), [])
         state = [status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino]
         same = isinstance(entry, list) and entry[:-1] == state
-        entries[str(path)] = entry if same else [*state, file_digest(path)]
+        entries[str(path)] = entry if same else [*state, fact(path)]
     if entries != cached:
         write_cache(cache, entries)
-    return {path: digest for path, (*_, digest) in entries.items()}
+    return {path: content for path, (*_, content) in entries.items()}
 
 
 def read_cache(path: Cache) -> dict[str, Any]:
@@ -348,14 +357,12 @@ def _as_json(index: Index) -> dict[str, Any]:
     return content | {"domains": domains}
 
 
-def unshared_classes(where: str, classes: Mapping[str, set[str]]) -> list[str]:
-    """Name classes of the user's data that are only in some domains."""
-    parts = [
-        f"{name} ({', '.join(domain for domain in classes if name in classes[domain])})"
-        for name in sorted(set().union(*classes.values()))
-        if not all(name in names for names in classes.values())
-    ]
-    return [f"{where}: not in all domains: {', '.join(parts)}."] if parts else []
+def unshared_classes(where: str, sizes: Mapping[str, Mapping[str, int]]) -> list[str]:
+    """Return a table of the classes of the user's data, if some domains lack any."""
+    classes = {d: {k: n for k, n in of.items() if k} for d, of in sizes.items()}
+    if len({frozenset(names) for names in classes.values()}) == 1:
+        return []
+    return [f"{where}: some domains lack classes:{class_table(classes)}"]
 
 
 def check_identifier(role: str, name: object) -> None:

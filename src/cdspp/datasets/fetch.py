@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import glob
 import hashlib
 import logging
@@ -18,7 +19,7 @@ from typing import Any
 from urllib.parse import quote, urlsplit
 
 from cdspp.core.errors import ChecksumError, DataError, raise_write_error, write_errors
-from cdspp.core.files import atomic
+from cdspp.core.outputs import atomic
 from cdspp.core.provenance import versions
 from cdspp.datasets.catalogue import refuse_unknown_keys
 
@@ -26,6 +27,10 @@ Check = Callable[[Path], object]
 
 log = logging.getLogger(__name__)
 
+NAME_FOLDER = (
+    "name FOLDER in `cdspp fetch --mirror FOLDER`, in the key `mirror` of the study, "
+    "or in the variable CDSPP_MIRROR"
+)
 KEPT = "found on disk"  # origin of a file that was not fetched
 ATTEMPTS = 3
 PAUSE = 2.0  # seconds after the first attempt; twice that after the second
@@ -38,11 +43,19 @@ LEAST_SPEED, SLOW_FOR = 1000, 60.0
 
 # Number of hexadecimal digits of each kind of digest in a catalogue.
 DIGESTS = {"sha256": 64, "md5": 32, "git_blob": 40, "sha256_prefix": 8}
+# How content begins that is no data, after any comments of a page.
 NO_DATA = {
-    b"<!doctype html": "an HTML page, perhaps a quota or login page",
-    b"<html": "an HTML page, perhaps a quota or login page",
-    b"version https://git-lfs": "a Git LFS pointer, which only names the file",
+    r"<(!doctype html|html|head|body|title|meta|script)\b|<!--": (
+        "an HTML page, perhaps a quota or login page"
+    ),
+    "version https://git-lfs": "a Git LFS pointer, which only names the file",
 }
+OPENING = 1 << 16  # bytes to search for these
+BEFORE_PAGE = re.compile(r"\A(\s|<\?xml.*?\?>|<!--.*?-->)*", re.DOTALL)
+
+
+class UnreachableError(DataError):
+    """No server could be reached, as on a machine without a network."""
 
 
 @dataclass(frozen=True)
@@ -118,9 +131,14 @@ def verify_file(path: Path, file: RemoteFile) -> None:
     """Raise ChecksumError unless `path` passes all known checks of `file`."""
     size = path.stat().st_size
     with path.open("rb") as stream:
-        start = stream.read(256).lstrip(b"\xef\xbb\xbf \t\r\n").lower()
-    for prefix, description in NO_DATA.items():
-        if start.startswith(prefix):
+        start = stream.read(256)
+        wide = start[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+        if wide or start.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"<"):
+            start += stream.read(OPENING)
+    text = start.decode("utf-16" if wide else "utf-8-sig", errors="replace").lower()
+    text = BEFORE_PAGE.sub("", text, count=1)
+    for pattern, description in NO_DATA.items():
+        if re.match(pattern, text):
             raise ChecksumError(f"{file.name}: got {description}.")
     if size != (file.size or size) or not size:
         expected = f"{file.size} bytes" if file.size else "data"
@@ -150,18 +168,23 @@ def fetch_file(
         if has_lock:
             for leftover in path.parent.glob(f".{glob.escape(path.name)}.*"):
                 leftover.unlink()  # left by a killed run
+        origin = ""
         if path.is_file():
             try:
                 check(path)
-                return KEPT
+                origin = KEPT
             except DataError as error:
                 log.warning("%s Fetching it again.", error)
                 path.unlink()
-        return _fetch_first(file, mirror, path, check)
+        origin = origin or _fetch_first(file, mirror, path, check)
+        if not file.digests:
+            note = "%s: no digest pins this file, whose sha256 is %s"
+            log.warning(note, file.name, digest_of(path, "sha256"))
+        return origin
 
 
 def _fetch_first(file: RemoteFile, mirror: str | None, path: Path, check: Check) -> str:
-    reasons = []
+    reasons, is_offline = [], bool(file.urls)
     for location, origin in _sources(file, mirror):
         try:
             with atomic(path) as temporary:
@@ -173,13 +196,18 @@ def _fetch_first(file: RemoteFile, mirror: str | None, path: Path, check: Check)
             log.info("%s: from %s", file.name, origin)
             return origin
         except DataError as error:
-            log.warning("%s: %s: %s", file.name, location, error)
             reasons.append(f"  {location}: {error}")
+            unreachable = isinstance(error, UnreachableError)
+            log.warning("%s: %s", file.name, error if unreachable else reasons[-1][2:])
+            missing = isinstance(location, Path) and not location.exists()
+            is_offline &= missing or unreachable
+    if is_offline:
+        addresses = ", ".join(file.urls)
+        raise UnreachableError(f"{file.name}: no server can be reached ({addresses}).")
     attempts = "\n".join(reasons) or "  nothing: the catalogue gives no address"
     raise DataError(
         f"{file.name} could not be fetched. Tried:\n{attempts}\nDownload it by hand to "
-        f"FOLDER/{file.mirror_path}, and name FOLDER in `cdspp fetch --mirror FOLDER`, "
-        "in the key `mirror` of the study, or in the variable CDSPP_MIRROR."
+        f"FOLDER/{file.mirror_path}, and {NAME_FOLDER}."
     )
 
 
@@ -256,7 +284,8 @@ def _download(url: str, path: Path, name: str, size: int | None) -> None:
             reason, retry = _explain(error)
             if not retry or attempt == ATTEMPTS:
                 raise reason from error
-        log.info("%s: %s Attempt %d of %d failed.", name, reason, attempt, ATTEMPTS)
+        if not isinstance(reason, UnreachableError):
+            log.info("%s: %s Attempt %d of %d.", name, reason, attempt, ATTEMPTS)
         time.sleep(PAUSE * attempt)
 
 
@@ -275,10 +304,14 @@ def _transfer(url: str, path: Path, name: str, size: int | None) -> None:
     )
     with response, path.open("wb") as stream:
         response.raise_for_status()
-        length = int(response.headers.get("Content-Length", 0))
+        status, length = response.status_code, response.headers.get("Content-Length")
+        if status != requests.codes.ok:
+            raise DataError(f"the server says {status} {response.reason}, not 200 OK.")
+        if length is not None and not (length.isascii() and length.isdecimal()):
+            raise DataError(f"the server states the length {length!r} of the file.")
         # Read bytes as they arrive: a slow server may take hours for a full block.
         blocks = iter(partial(response.raw.read1, MIB, decode_content=False), b"")
-        for block in _limited(blocks, name, size, size or length):
+        for block in _limited(blocks, name, size, size or int(length or 0)):
             stream.write(block)
 
 
@@ -294,7 +327,11 @@ def _explain(error: Exception) -> tuple[DataError, bool]:
     failures = requests.ConnectionError, requests.Timeout, urllib3.exceptions.HTTPError
     if isinstance(error, failures):
         cause = getattr(error.args[0], "reason", error) if error.args else error
-        return DataError(f"the connection failed ({cause})."), True
+        before = urllib3.exceptions.ConnectTimeoutError, urllib3.exceptions.ProxyError
+        kind = UnreachableError if isinstance(cause, before) else DataError
+        cause = getattr(cause, "original_error", cause)  # of a proxy
+        reason = str(cause).rpartition("): ")[2].rstrip(".")  # without the connection
+        return kind(f"the connection failed ({reason})."), True
     return DataError(f"cannot be fetched ({error})."), False
 
 

@@ -3,27 +3,28 @@
 import hashlib
 import logging
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
 
 from cdspp.core.errors import DataError
 from cdspp.core.labels import keep_labels as kept_labels
-from cdspp.core.labels import require_distinct
+from cdspp.core.labels import require_distinct, require_used
 from cdspp.core.wording import counted, shortened
 from cdspp.datasets import base
 from cdspp.datasets.base import Cache, Dataset, Sample
 from cdspp.datasets.folder_layout import KEEP, UNLABELLED, read_domain, visible
+from cdspp.datasets.pixels import check_images, header_notes, read_header
 
-__all__ = ["SUFFIXES", "FolderDataset", "check_images"]
+__all__ = ["SUFFIXES", "FolderDataset"]
 
 log = logging.getLogger(__name__)
 
 IMAGES = (".bmp", ".gif", ".jpeg", ".jpg", ".pgm", ".png", ".ppm", ".tif", ".tiff")
 TEXTS = (".csv", ".htm", ".html", ".md", ".rst", ".tex", ".txt", ".xml")
 CODE = (".c", ".cpp", ".go", ".h", ".java", ".jl", ".js", ".m", ".py", ".r", ".rs")
+HEADERS = "headers.json"  # cache of what the headers of images say
 SUFFIXES = {"images": {*IMAGES, ".webp"}, "texts": {*TEXTS, *CODE}}
-SHRINK = 8  # largest reduction when decoding JPEG files, for speed
 
 
 class FolderDataset(Dataset):
@@ -61,14 +62,15 @@ class FolderDataset(Dataset):
         self._classes_of = {d: files.classes() for d, files in self._files.items()}
         with kept_labels(*keep_labels):
             require_distinct(self._classes_of)
+            found = frozenset[str]().union(*self._classes_of.values())
+            require_used(found, self._classes_of)
         self.classes = tuple(sorted(set().union(*self._classes_of.values())))
         groups = chain.from_iterable(files.groups for files in self._files.values())
         all_files = [*chain.from_iterable(group.files for group in groups)]
         self.kind = self._most_common_kind(all_files)
         self.skipped = [path for path in all_files if _kind(path) != self.kind]
         self._samples = {domain: self._as_samples(domain) for domain in self.domains}
-        samples = chain.from_iterable(self._samples.values())
-        self._paths = [self.folder / sample.path for sample in samples]
+        self._paths = [*chain.from_iterable(map(self._paths_of, self.domains))]
         pairs = {d: {s.id for s in ss if s.paired} for d, ss in self._samples.items()}
         paired_ids = set.union(*pairs.values())
         self.n_paired = len(paired_ids)
@@ -78,12 +80,17 @@ class FolderDataset(Dataset):
                 path = self.folder / domain / self.paired
                 raise DataError(f"{path}: {fault}. Give each a file in every domain.")
 
+    @property
+    def facts(self) -> dict[str, str]:
+        """What the reader of each file of labels knows of its classes."""
+        return {domain: files.note for domain, files in self._files.items()}
+
     def generate(self, folder: Path) -> Mapping[str, Sequence[Sample]]:
         """Return the samples; DataError names all undecodable images."""
         for note in self.notes():
             log.warning("%s", note)
         if self.kind == "images":
-            check_images(self._paths)
+            check_images({domain: self._paths_of(domain) for domain in self.domains})
         return self._samples
 
     def notes(self) -> list[str]:
@@ -97,10 +104,25 @@ class FolderDataset(Dataset):
                 text = f"{n} of {sum(sizes.values())} {self.kind} have no label"
                 place = self.folder / domain
                 notes.append(f"{place}: {text}; as a target they are predicted.")
+        notes += filter(None, self.facts.values())
         if any(files.has_unlabelled_folder() for files in self._files.values()):
             what = f"files in a folder named {UNLABELLED} have no label"
             notes.append(f"{self.folder}: {what}. If it is a class, {KEEP}.")
-        return notes + base.unshared_classes(str(self.folder), self._classes_of)
+        if self.kind == "images":
+            notes += self._header_notes()
+        return notes + base.unshared_classes(str(self.folder), self.contents())
+
+    def _paths_of(self, domain: str) -> list[Path]:
+        return [self.folder / sample.path for sample in self._samples[domain]]
+
+    def _header_notes(self) -> Iterator[str]:
+        memory = None if self.cache is None else Path(self.cache).with_name(HEADERS)
+        headers = base.cached_facts(self._paths, memory, read_header)
+        for domain in self.domains:
+            place = self.folder / domain
+            paths = self._paths_of(domain)
+            named = {str(p.relative_to(place)): headers[str(p)] for p in paths}
+            yield from header_notes(place, named)
 
     def _left_out(self, noun: str, what: str, paths: Iterable[Path]) -> list[str]:
         names = [path.relative_to(self.folder).as_posix() for path in paths]
@@ -160,28 +182,3 @@ def _subfolders(folder: Path) -> list[str]:
     if names := [path.name for path in visible(folder) if path.is_dir()]:
         return names
     raise DataError(f"{folder} has no domain folder (<domain>/<class>/<file>).")
-
-
-def check_images(files: Sequence[Path]) -> None:
-    """Read all images once, before any fit; DataError names damaged ones."""
-    faults = [str(path) for path in files if not _is_readable(path)]
-    if faults:
-        message = f"{len(faults)} of {len(files)} images cannot be read"
-        raise DataError(f"{message}: {shortened(faults, 20)}. Replace or remove them.")
-
-
-def _is_readable(path: Path) -> bool:
-    from PIL import Image
-
-    try:
-        with Image.open(path) as image:
-            if image.format == "PNG":
-                image.verify()  # checksums are faster than decoding
-            else:
-                # A truncated image may have an intact header.
-                width, height = (max(1, side // SHRINK) for side in image.size)
-                image.draft("L", (width, height))
-                image.load()
-    except (OSError, SyntaxError, ValueError, Image.DecompressionBombError):
-        return False
-    return True

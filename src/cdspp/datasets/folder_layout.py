@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from cdspp.core.errors import DataError
-from cdspp.core.labels import keep_labels, nearest
+from cdspp.core.labels import keep_labels, nearest, read_label_column
 from cdspp.core.wording import counted, shortened
 from cdspp.datasets.table_files import Columns, read_file
-from cdspp.datasets.table_rows import label_texts
+from cdspp.datasets.table_model import TEXT, Table, explained
 
 __all__ = ["KEEP", "LABEL_FILE", "UNLABELLED", "DomainFiles", "Group", "read_domain"]
 
@@ -51,10 +51,14 @@ class Group(NamedTuple):
 
 
 class DomainFiles(NamedTuple):
-    """Files of a domain by label, and paths that are not a file of any group."""
+    """Files of a domain by label, and paths that are not a file of any group.
+
+    `note` explains the labels of a file of labels: its guessed encoding.
+    """
 
     groups: Sequence[Group]
     strays: Sequence[Path]
+    note: str = ""
 
     def classes(self) -> set[str]:
         """Return the names of the classes."""
@@ -91,6 +95,7 @@ def read_domain(
     folders = [path for path in entries if path.is_dir()]
     groups = [_folder_group(path, paired, kept) for path in folders]
     strays = [path for path in entries if path not in folders]
+    note = ""
     if label_file.is_file():
         if names := [group.label for group in groups if group.label]:
             fault = f"expected class folders or {LABEL_FILE}, got both"
@@ -98,13 +103,14 @@ def read_domain(
             raise DataError(f"{folder}: {fault} ({shortened(names)}). {remedy}.")
         files = [path for path in strays if path.is_file() and path != label_file]
         strays = [path for path in strays if not path.is_file()]
-        groups = [*_flat_groups(label_file, files, kept), *groups]
+        flat, note = _flat_groups(label_file, files, kept)
+        groups = [*flat, *groups]
     elif not folders:
-        flat = f"<domain>/{LABEL_FILE} with the columns {FILE} and {LABEL}"
-        expected = f"<domain>/<class>/<file>, or {flat} next to the files"
+        of_labels = f"<domain>/{LABEL_FILE} with the columns {FILE} and {LABEL}"
+        expected = f"<domain>/<class>/<file>, or {of_labels} next to the files"
         raise DataError(f"{folder} has no class folder ({expected}).")
     inside = [part for path in folders for part in visible(path) if not part.is_file()]
-    content = DomainFiles(groups, [*strays, *inside])
+    content = DomainFiles(groups, [*strays, *inside], note)
     if content.has_unlabelled_folder() and not content.classes():
         remedy = f"Add a folder per class, or if {UNLABELLED} is a class, {KEEP}"
         raise DataError(f"{folder}: no sample has a label. {remedy}.")
@@ -127,22 +133,30 @@ def _means_unlabelled(name: str, kept: Sequence[str]) -> bool:
     return name not in kept and name.strip().casefold() in SPELLINGS
 
 
-def _flat_groups(path: Path, files: Sequence[Path], kept: Sequence[str]) -> list[Group]:
+def _flat_groups(
+    path: Path, files: Sequence[Path], kept: Sequence[str]
+) -> tuple[list[Group], str]:
     by_label = defaultdict[str, list[Path]](list)
-    labels = _labels_by_file(path, files, kept)
+    table = _label_table(path)
+    try:
+        labels = _labels_by_file(path, table.cells, files, kept)
+    except DataError as error:
+        raise DataError(explained(str(error), table.facts, TEXT)) from error
     for file in files:
         by_label[labels.get(file, "")].append(file)
     rest = Group("", by_label.pop("", []), path.parent, required=False)
-    return [*(Group(k, by_label[k], path) for k in sorted(by_label)), rest]
+    note = "; ".join(f"{path}: {fact.text}" for fact in table.facts)
+    return [*(Group(k, by_label[k], path) for k in sorted(by_label)), rest], note
 
 
 def _labels_by_file(
-    path: Path, files: Sequence[Path], kept: Sequence[str]
+    path: Path, table: Any, files: Sequence[Path], kept: Sequence[str]
 ) -> Mapping[Path, str]:
     """Return the label of each file that a file of labels names."""
-    records, names, cells = _columns(path)
+    records = [int(k) + 1 for k in table.index]
+    names, cells = [*table[FILE]], [*table[LABEL]]
     with keep_labels(*kept):
-        labels = label_texts(cells)
+        labels = read_label_column(cells).labels
     _require_labels(path, [*zip(records, names, cells, labels, strict=True)], kept)
     by_name = {unicodedata.normalize("NFC", file.name): file for file in files}
     by_name |= {file.name: file for file in files}
@@ -180,20 +194,19 @@ def _require_labels(
     raise DataError(f"{path}: {fault}: {shortened(texts)}. {remedy}")
 
 
-def _columns(path: Path) -> tuple[list[int], list[str], list[str]]:
-    """Return record numbers, names of files and labels of a file of labels."""
+def _label_table(path: Path) -> Table:
+    """Return a file of labels, with one column of files and one of labels."""
     try:
-        table: Any = read_file(path, Columns(label=LABEL))
+        table = read_file(path, Columns(label=LABEL))
     except DataError as error:
         text = str(error).replace("Name its encoding with --encoding, or save", "Save")
         raise DataError(f"{path}: {text}") from error
-    header = list(table)
+    header = list(table.cells)
     for name in (FILE, LABEL):
         if header.count(name) != 1:
             fault = f"expected one column {name!r}, got {shortened(header, 5)}"
             remedy = f"Name the columns {FILE} and {LABEL}, or rename the file"
             raise DataError(f"{path}: {fault}. {remedy}.")
-    if not len(table):
+    if not len(table.cells):
         raise DataError(f"{path}: expected a row per labelled file, got none.")
-    records = [int(k) + 1 for k in table.index]
-    return records, [*table[FILE]], [*table[LABEL]]
+    return table

@@ -16,7 +16,7 @@ import logging
 import os
 import shutil
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import chain
@@ -27,13 +27,14 @@ import numpy as np
 
 from cdspp.core.discovery import did_you_mean
 from cdspp.core.errors import DataError, write_errors
-from cdspp.core.files import atomic, read_json, write_json
-from cdspp.core.wording import shortened
+from cdspp.core.files import read_json, write_json
+from cdspp.core.outputs import atomic
+from cdspp.core.wording import aligned, shortened
 from cdspp.datasets import fetch, image_files
 from cdspp.datasets.archives import extract, matches
-from cdspp.datasets.base import ROWS_NAME
+from cdspp.datasets.base import RECORD, ROWS_NAME
 from cdspp.datasets.catalogue import load_catalogue, mismatch, refuse_unknown_keys
-from cdspp.datasets.fetch import Check, RemoteFile, in_mirror
+from cdspp.datasets.fetch import Check, RemoteFile, UnreachableError, in_mirror
 from cdspp.datasets.image_files import FOLDER, ImageSet, manifest_rows
 
 Entry = Mapping[str, Any]
@@ -87,16 +88,9 @@ def fetch_resource(
     download and, for images, texts and tables, `images` (by domain, in the published
     order). DataError lists why every method failed; no record is written then.
     """
-    record = Path(output)
-    entry = _entry_of(load_catalogue(catalogue), dataset, f"{catalogue}: no data set")
-    where, title = f"{catalogue}, {dataset}", f"{dataset}, resource {resource}"
-    resources = entry.get("resources", {})
-    resource_entry = _entry_of(resources, resource, f"{where}: no resource")
+    record, title = Path(output), f"{dataset}, resource {resource}"
     work = record.parent / f".{resource}.partial"
-    try:
-        source = _Resource(entry, resource_entry, Path(catalogue), work, mirror)
-    except DataError as error:
-        raise DataError(f"{where}, resource {resource}: {error}") from error
+    source = _resource(catalogue, dataset, resource, work, mirror)
     with fetch.file_lock(record):
         try:
             try:
@@ -107,9 +101,9 @@ def fetch_resource(
                 record.unlink(missing_ok=True)
                 origin = source.get(title)
                 paths = source.check()
-            if "make" in resource_entry:
+            if source.make:
                 record.unlink(missing_ok=True)
-                paths = make_files(resource_entry["make"], entry, source.folder, work)
+                paths = make_files(source.make, source.entry, source.folder, work)
         finally:
             shutil.rmtree(work, ignore_errors=True)
         files = sorted({*source.files, *chain.from_iterable(paths.values())})
@@ -117,6 +111,34 @@ def fetch_resource(
         images = {"images": paths} if paths else {}
         write_json(record, {**content, **images, "files": files})
     log.info("%s: all %d files exist", title, len(files))
+
+
+def _resource(
+    catalogue: str | Path, dataset: str, resource: str, work: Path, mirror: str | None
+) -> "_Resource":
+    entry = _entry_of(load_catalogue(catalogue), dataset, f"{catalogue}: no data set")
+    where, resources = f"{catalogue}, {dataset}", entry.get("resources", {})
+    resource_entry = _entry_of(resources, resource, f"{where}: no resource")
+    try:
+        return _Resource(entry, resource_entry, Path(catalogue), work, mirror)
+    except DataError as error:
+        raise DataError(f"{where}, resource {resource}: {error}") from error
+
+
+def download_table(
+    catalogue: str | Path, records: Iterable[Path], mirror: str | None = None
+) -> list[str]:
+    """Return lines of a table: the files that resources lack, below a mirror.
+
+    They are those of the first method of each resource without its record.
+    """
+    rows = {"file": ["file", "bytes", "digest", "address"]}
+    for record in records:
+        names = record.parent.name, record.name.removesuffix(RECORD)
+        if not record.is_file():
+            source = _resource(catalogue, *names, record.parent / ".work", mirror)
+            rows |= {row[0]: row for row in source.missing()}
+    return aligned([*rows.values()], left=(0, 2, 3)) if len(rows) > 1 else []
 
 
 def _entry_of(entries: Entry, name: str, fault: str) -> Any:
@@ -161,6 +183,7 @@ class _Resource:
             self.images = ImageSet(entry["classes"], entry["class_sizes"], rows)
             for way in ways:
                 self.images.domains_by(way.folders)
+        self.entry, self.make = entry, spec.get("make")
         self.files, self.folder, self.work = files, work.parent, work
         self.mirror = mirror = mirror or os.environ.get("CDSPP_MIRROR")
         # A method whose downloads are all in a mirror needs no network: it comes first.
@@ -176,7 +199,7 @@ class _Resource:
         return {}
 
     def get(self, title: str) -> dict[str, str]:
-        reasons: list[str] = []
+        reasons, is_offline = list[str](), True
         for way in self.ways:
             shutil.rmtree(self.work, ignore_errors=True)
             try:
@@ -186,9 +209,25 @@ class _Resource:
                 return fetch_way(way)
             except DataError as error:
                 reasons.append(f"Way {len(reasons) + 1}, {way.kind}: {error}")
-                if len(reasons) < len(self.ways):
+                is_offline &= isinstance(error, UnreachableError)
+                if len(reasons) < len(self.ways) and not is_offline:
                     log.warning("%s: %s", title, reasons[-1])
+        if is_offline:
+            files = shortened([path for path, *_ in self.missing()])
+            remedy = f"Put {files} into a mirror; cdspp fetch --list STUDY prints more"
+            raise UnreachableError(f"{title}: no server can be reached. {remedy}.")
         raise DataError("\n".join([f"{title}: could not be fetched.", *reasons]))
+
+    def missing(self) -> Iterator[list[str]]:
+        """Yield path, size, digest and address of files that the mirror lacks."""
+        pinned = self.images.manifest if self.images else self.files.values()
+        of_content = bool(pinned) and all(file.digests for file in pinned)
+        for file in self.ways[0].downloads:
+            digests = [f"{kind} {value}" for kind, value in file.digests.items()]
+            digests.append("of its content" if of_content else "none: nothing pins it")
+            if not in_mirror(file, self.mirror):
+                size, address = str(file.size or "unknown"), (*file.urls, "none")[0]
+                yield [file.mirror_path, size, digests[0], address]
 
     def _fetch(self, file: RemoteFile, root: Path, accept: Check | None = None) -> str:
         path = root / file.name

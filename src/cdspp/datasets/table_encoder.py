@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import shlex
 import textwrap
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
@@ -18,14 +19,26 @@ from sklearn.utils.validation import check_is_fitted
 from cdspp.core.errors import DataError
 from cdspp.core.labels import nearest
 from cdspp.core.names import CATEGORIES, DATES, ERROR, ONE_HOT, PARTS, SKRUB
-from cdspp.core.wording import counted, shortened
+from cdspp.core.wording import counted, sentence, shortened
 from cdspp.datasets import table_cells as kinds
 from cdspp.datasets import table_files as files
+from cdspp.datasets.table_model import as_frame
 
 if TYPE_CHECKING:
     import pandas as pd
 
-REFUSED = {"text": "text", "date": "dates", "nested": "lists or dictionaries"}
+REFUSED = {
+    "text": "text",
+    "date": "dates",
+    "duration": "durations",
+    "nested": "lists or dictionaries",
+}
+REMEDIES = {
+    kinds.TEXT: "encode text with --categories one-hot or frequency, ",
+    kinds.DATE: "encode dates with --dates number or parts, ",
+    kinds.DURATION: "encode durations with --dates number, ",
+    kinds.AMBIGUOUS: "give the format of dates with --date-format (as %d/%m/%Y), ",
+}
 EITHER = "point or comma"  # undecided decimal sign
 TOO_MANY = "too many values"  # for one-hot: nearly all cells differ
 DATE_PARTS = {"year": "year", "month": "month", "day": "day", "weekday": "day_of_week"}
@@ -61,13 +74,15 @@ class EncodedColumn:
                 floats = cells.to_numpy(dtype=np.float64, na_value=np.nan)
                 return np.asarray(floats)[:, None]
             with suppress(TypeError, ValueError):
-                if self.sign == ".":
+                if self.sign == "." and kinds.are_numbers(values):
                     return values.astype(np.float64)[:, None]
             return np.array([kinds.number(k, self.sign) for k in values])[:, None]
         if self.kind == kinds.BOOLEAN:
             words = (str(cell).strip().lower() for cell in values)
             numbers = [kinds.BOOLEANS.get(word, math.nan) for word in words]
             return np.array(numbers)[:, None]
+        if self.kind == kinds.DURATION:
+            return kinds.durations_of(cells)[:, None]
         if self.kind == kinds.DATE:
             days = kinds.days_of(cells, self.sign)
             if self.form == PARTS:
@@ -120,6 +135,24 @@ def column_faults(
             yield column, f"record {record}, {what}: {text} is not {kind}{count}"
 
 
+def faults_text(
+    faults: Sequence[tuple[EncodedColumn, str]], encoder: TableEncoder, cells: Any
+) -> str:
+    """Name the columns that cannot be encoded, and the options for them."""
+    refused = {column.kind for column, _ in faults if column.form == ERROR}
+    refused |= {column.sign for column, _ in faults} & {kinds.AMBIGUOUS}
+    remedies = "".join(REMEDIES[kind] for kind in REMEDIES if kind in refused)
+    names = " ".join(f"--drop {shlex.quote(column.name)}" for column, _ in faults[:5])
+    text = "; ".join(fault for _, fault in faults[:5])
+    rest = f"; and {len(faults) - 5} more columns" if len(faults) > 5 else ""
+    numbers = (c.name for c in encoder.columns_ if c.kind == kinds.NUMBER)
+    gaps = [repr(name) for name in numbers if any(map(kinds.is_null, cells[name]))]
+    gap_note = f" Numbers are missing in {shortened(gaps)}: --impute." if gaps else ""
+    leave = f"leave columns out with {names}"
+    remedy = sentence(f"{remedies}or {leave}" if remedies else leave)
+    return f"{text}{rest}. {remedy}; --label and --id name columns.{gap_note}"
+
+
 def with_signs(
     columns: Sequence[EncodedColumn], table: pd.DataFrame, decimal: str | None
 ) -> list[EncodedColumn]:
@@ -159,7 +192,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         that `fit` did not see, becomes zeros.
     dates : {'error', 'number', 'parts'}, default='error'
         Encoding of dates: days since 1970, or year, month, day of the month and day of
-        the week (0 is Monday).
+        the week (0 is Monday). Durations become days with either.
     decimal : {'.', ','} or None, default=None
         Decimal sign of numbers in text that may be thousands: 1.234 or 14,250. None
         uses that of clear columns, such as 0,5, or else of a file with semicolons, and
@@ -207,8 +240,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : DataFrame of shape (n_rows, n_columns)
-            Rows.
+        X : DataFrame or array of shape (n_rows, n_columns)
+            Rows: a frame of pandas, polars or Arrow, or an array.
         y : None
             Ignored.
 
@@ -226,8 +259,10 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             raise DataError(f"{text}. Choose {remedy} columns out.")
         return self
 
-    def learn(self, X: pd.DataFrame) -> list[tuple[EncodedColumn, str]]:
+    def learn(self, X: Any) -> list[tuple[EncodedColumn, str]]:
         """Decide the encoding of each column, and return the `column_faults`."""
+        X = as_frame(X)
+        X = X.set_axis([*map(str, X)], axis="columns")
         if doubles := [name for name, n in Counter(map(str, X)).items() if n > 1]:
             raise DataError(f"the table has the column {doubles[0]!r} more than once.")
         for option, choices in (("categories", CATEGORIES), ("dates", DATES)):
@@ -264,6 +299,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         kind = kinds.column_kind(cells)
         if kind in (kinds.NUMBER, kinds.BOOLEAN, kinds.NESTED):
             return EncodedColumn(name, kind, ERROR if kind == kinds.NESTED else "")
+        if kind == kinds.DURATION:
+            return EncodedColumn(name, kind, DATES[1] if self.vectorise else self.dates)
         if kind == kinds.DATE:
             form = self.date_format or ""
             if not form or kinds.days_of(cells, form).isna().all():
@@ -307,6 +344,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         DataError
             A column is missing, or a column of numbers has other cells.
         """
+        X = as_frame(X)
+        X = X.set_axis([*map(str, X)], axis="columns")
         return self.encode(X, self.columns_in(X, self.decimal))
 
     def columns_in(self, X: Any, decimal: str | None = None) -> list[EncodedColumn]:
@@ -372,6 +411,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):
                 form = "days since 1970" if column.form != PARTS else "year to weekday"
                 encoding = "" if column.sign == kinds.ISO else f" ({column.sign})"
                 groups[f"dates as {form}"].append(column.name + encoding)
+            elif column.kind == kinds.DURATION:
+                groups["durations as days"].append(column.name)
             elif column.kind == kinds.BOOLEAN:
                 groups["true and false as 1 and 0"].append(column.name)
             elif column.sign == ",":

@@ -1,4 +1,4 @@
-"""Files of the user: tables of named columns, or arrays."""
+"""Files of the user in any format, each read as a table."""
 
 from __future__ import annotations
 
@@ -14,11 +14,12 @@ import signal
 import subprocess
 import sys
 import unicodedata
+import zipfile
 import zlib
-from collections.abc import Callable, Iterable
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
-from functools import partial
+from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
@@ -27,8 +28,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cdspp.core.errors import DataError, short_message
-from cdspp.core.names import ERROR
+from cdspp.core.labels import label_text
+from cdspp.core.names import ERROR, PathLike
 from cdspp.core.wording import counted, shortened
+from cdspp.datasets import table_model as model
+from cdspp.datasets.table_model import Fact, Table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -41,10 +45,12 @@ KNOWN = (
     ".csv, .tsv, .txt (or these with .gz), .parquet, .arrow, .feather, .xlsx, .npz, "
     ".npy, .safetensors or .mat"
 )
-PREAMBLE = "#", "%", "sep="  # first characters of lines above a header
-MOST_PREAMBLE = 100  # lines
+# Encodings that a file may have instead of Windows-1252, the likeliest first.
+OTHER_ENCODINGS = ("cp1251", "cp1250", "koi8-r", "mac_roman", "shift_jis", "gb18030")
 # No cell marks a missing value here: a class may be called NA.
 RAW: dict[str, Any] = {"header": None, "keep_default_na": False}
+CALCULATE = "open the file in a spreadsheet program and save it"
+_CELLS = re.compile(r"[,;\t|]")
 SEPARATOR = "separator"  # key of the cell separator in a table's `attrs`
 _CHILD = "from cdspp.datasets.table_files import _write_arrays; _write_arrays()"
 
@@ -83,54 +89,70 @@ def no_column(option: str, name: str, names: Iterable[str]) -> str:
     return f"no column {name!r} for --{option}.{end}"
 
 
-def read_file(path: Path, columns: Columns) -> pd.DataFrame | Arrays:
-    """Read cells or arrays by the file's suffix; DataError explains why it cannot.
-
-    A table's index is the record number minus one; its `attrs` may have a note.
-    """
+def read_file(path: Path, columns: Columns) -> Table:
+    """Read a table by the file's suffix; DataError explains why it cannot."""
     suffix = path.suffix.lower()
     if suffix == ".gz" and (inner := Path(path.stem).suffix.lower()) in TEXT_FILES:
         suffix = inner
-    if suffix not in (*TEXT_FILES, *READERS):
+    if suffix not in READERS:
         raise DataError(f"expected a file that ends in {KNOWN}.")
     if not path.is_file():
         raise DataError("no such file.")
-    text = partial(_read_text, suffix=suffix, columns=columns)
-    kind, package, read = READERS.get(suffix, ("text", "pandas", text))
+    form, package, read = READERS[suffix]
     if importlib.util.find_spec(package) is None:
         needs = f"{package}, which is not installed: pip install {package}"
         raise DataError(f"reading {path.suffix} needs {needs}")
     try:
-        return read(path)
+        found = read(path, columns)
+        if isinstance(found, dict):
+            any_name = suffix in (".mat", ".safetensors")
+            return model.from_arrays(found, columns, form, any_name=any_name)
+        return _with_ids(replace(found, format=form))
     except (DataError, MemoryError):
         raise
     except Exception as error:  # readers raise any error for damaged files
         reason = short_message(error) or type(error).__name__
-        fault = f"not a readable {kind} file ({reason})"
+        fault = f"not a readable {form} file ({reason})"
         raise DataError(f"{fault}. Save it again, or as CSV.") from error
 
 
-def _read_text(path: Path, suffix: str, columns: Columns) -> pd.DataFrame:
+def _table(cells: pd.DataFrame, columns: Columns, **parts: Any) -> Table:
+    return Table(cells, "", columns.named["label"], columns.named["id"], **parts)
+
+
+def _with_ids(table: Table) -> Table:
+    """Return a table whose unnamed first column, the index of a frame, holds ids."""
+    cells, header = table.cells, list(table.cells)
+    if not header or header[0] != "":
+        return table
+    if table.id in header:
+        cells = cells.iloc[:, 1:]
+        fact = Fact("the unnamed column left out", model.ABSENT)
+    else:
+        cells = cells.set_axis([table.id, *header[1:]], axis="columns")
+        fact = Fact(model.FROM_INDEX, model.ROWS, (table.id,))
+    return replace(table, cells=cells, facts=(*table.facts, fact))
+
+
+def _read_text(path: Path, columns: Columns) -> Table:
     open_file: Any = gzip.open if path.suffix.lower() == ".gz" else open
-    encoding = columns.encoding or ""
+    encoding, runner_up, label = columns.encoding or "", "", columns.named["label"]
     try:
         with open_file(path, "rb") as file:
             content = file.read()
-        if not encoding and content[:2] in (b"\xff\xfe", b"\xfe\xff"):
-            encoding = "utf-16"
-        elif not encoding:
-            encoding = UTF8
-            try:
-                content.decode(UTF8)
-            except UnicodeDecodeError:
-                text = content[: 2**20].decode(WINDOWS, "surrogateescape")
-                # A text file has no control characters, and no bytes without a letter.
-                n_odd = sum(not (c.isprintable() or c in "\t\r\n\xa0") for c in text)
-                encoding = UTF8 if n_odd else WINDOWS
-        text, above = _without_preamble(content.decode(encoding), columns.label)
-        stream = io.StringIO(text, newline="")
-        separator = "\t" if suffix == ".tsv" else ""
-        table = _with_header(_text_cells(stream, separator, columns.named["label"]))
+        if not encoding:
+            encoding, runner_up = _encoding_of(content)
+        text = content.decode(encoding)
+        lines = [*islice(io.StringIO(text, newline=""), model.MOST_PREAMBLE)]
+        split = [[c.strip(' "\r\n') for c in _CELLS.split(line)] for line in lines]
+        header = model.header_place(split, label)
+        above = sum(any(cells) for cells in split[:header])
+        stream = io.StringIO(
+            "\n" * header + text[sum(map(len, lines[:header])) :], newline=""
+        )
+        separator = "\t" if ".tsv" in (s.lower() for s in path.suffixes) else ""
+        cells = _text_cells(stream, separator, label)
+        table = model.with_header(cells)
     except LookupError as error:
         fault = f"unknown encoding {encoding!r}"
         raise DataError(f"{fault}. Expected utf-8, cp1252 or the like.") from error
@@ -141,33 +163,49 @@ def _read_text(path: Path, suffix: str, columns: Columns) -> pd.DataFrame:
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
         fault = f"not a gzip file, or incomplete ({error}). Compress it again."
         raise DataError(fault) from error
-    notes = [f"{counted(above, 'line')} above the header left out"] if above else []
+    facts = model.lines_above(above)
     if not columns.encoding and encoding != UTF8:
-        notes.insert(0, f"read as {encoding} (not UTF-8)")
-    if notes:
-        table.attrs["note"] = ", ".join(notes)
-    return table
+        other = f", maybe {runner_up}: --encoding" if runner_up else ""
+        facts.insert(0, Fact(f"read as {encoding} (not UTF-8{other})", model.TEXT))
+    return _table(
+        table,
+        columns,
+        facts=tuple(facts),
+        encoding=encoding,
+        runner_up=runner_up,
+    )
 
 
-def _without_preamble(text: str, label: str | None) -> tuple[str, int]:
-    """Return a text with lines above its header blanked, and their number.
+def _encoding_of(content: bytes) -> tuple[str, str]:
+    """Return the encoding of a text, and a likely other one if it is a guess."""
+    if content[:2] in (b"\xff\xfe", b"\xfe\xff"):
+        return "utf-16", ""
+    try:
+        content.decode(UTF8)
+        return UTF8, ""
+    except UnicodeDecodeError:
+        start = content[: 2**20].decode(WINDOWS, "surrogateescape")
+    # A text file has no control characters, and no bytes without a letter.
+    if any(not (c.isprintable() or c in "\t\r\n\xa0") for c in start):
+        return UTF8, ""
+    scores = {name: _plausible(content[: 2**16], name) for name in OTHER_ENCODINGS}
+    best = max(scores, key=lambda name: scores[name])
+    return WINDOWS, best if scores[best] > 0 else ""
 
-    If lines differ in their number of cells, the header is the line that contains the
-    label's name; otherwise it is the first line that is not a comment. A comment above
-    with as many cells as a row is the header.
-    """
-    lines = [*islice(io.StringIO(text, newline=""), MOST_PREAMBLE)]
-    numbers = [k for k, line in enumerate(lines) if line.strip()]
-    cells = {k: re.split(r"[,;\t|]", lines[k]) for k in numbers}
-    labels = [k for k in numbers if label in (c.strip(' "\r\n') for c in cells[k])]
-    header = next((k for k in numbers if not lines[k].startswith(PREAMBLE)), 0)
-    comment = max((k for k in numbers if k < header), default=header)  # last comment
-    if 1 < len(cells.get(comment, ())) == len(cells.get(header, ())):
-        header = comment
-    if labels and len(cells[labels[0]]) != len(cells[numbers[0]]):
-        header = labels[0]
-    above = sum(k < header for k in numbers)
-    return "\n" * header + text[sum(map(len, lines[:header])) :], above
+
+def _plausible(content: bytes, encoding: str) -> float:
+    """Return the share of words beyond ASCII that are letters of one script."""
+    words = re.findall(r"\w+", content.decode(encoding, "replace"))
+    words = [word for word in words if not word.isascii()]
+    good = 0
+    for word in words:
+        scripts = {unicodedata.name(c, "?").split()[0] for c in word if not c.isascii()}
+        latin = scripts == {"LATIN"}
+        is_word = word.isalpha() and word[1:] == word[1:].lower()
+        n_odd = sum(not c.isascii() for c in word)
+        fits = n_odd <= (len(word) + 1) // 2 if latin else n_odd == len(word)
+        good += len(scripts) == 1 and is_word and fits
+    return good / len(words) if words else 0.0
 
 
 def _text_cells(stream: TextIO, separator: str, label: str) -> pd.DataFrame:
@@ -227,39 +265,13 @@ def _check_records(stream: TextIO, separator: str, open_quote: bool = False) -> 
         raise DataError(f"a quote in line {line} is not closed. {quote}")
 
 
-def _with_header(cells: pd.DataFrame) -> pd.DataFrame:
-    """Name the columns by the first row; drop columns with neither name nor cells."""
-    header, rows = cells.iloc[0].map(_name), cells.iloc[1:]
-    rows = rows[rows.ne("").any(axis="columns")]
-    repeats = rows[rows[0].eq(cells.iloc[0, 0])]
-    if len(repeats := repeats[repeats.eq(cells.iloc[0]).all(axis="columns")]):
-        fault = f"record {repeats.index[0] + 1} repeats the header"
-        raise DataError(f"{fault}, as in files that were joined. Remove it.")
-    is_used = header.ne("") | rows.ne("").any() | rows.empty
-    return rows.loc[:, is_used].set_axis(header[is_used].tolist(), axis="columns")
-
-
-def _name(text: Any) -> str:
-    """Return the name of a column, whose letters have one form in all files."""
-    return unicodedata.normalize("NFC", str(text).strip())
-
-
-def _read_parquet(path: Path) -> pd.DataFrame:
-    from pyarrow import parquet
-
-    return _from_arrow(parquet.read_table(path))
-
-
-def _read_arrow(path: Path) -> pd.DataFrame:
-    from pyarrow import feather
-
-    return _from_arrow(feather.read_table(path))
-
-
-def _from_arrow(content: Any) -> pd.DataFrame:
-    """Return a table; lists of numbers, all of equal length, become columns."""
+def _read_arrow(path: Path, columns: Columns) -> Table:
+    """Read Parquet or Arrow; lists of numbers, all of equal length, become columns."""
     import pandas as pd
+    from pyarrow import feather, parquet
 
+    read = parquet if path.suffix.lower() == ".parquet" else feather
+    content = read.read_table(path)
     content.validate(full=True)  # invalid UTF-8 would fail much later
     table = content.to_pandas()
     for name in [f.name for f in content.schema if hasattr(f.type, "value_type")]:
@@ -270,10 +282,11 @@ def _from_arrow(content: Any) -> pd.DataFrame:
     counts = isinstance(table.index, pd.RangeIndex) and table.index.name is None
     names = None if counts else [name or "" for name in table.index.names]
     table = table.reset_index(drop=counts, names=names)
-    return table.set_axis([*map(_name, table)], axis="columns")
+    table = table.set_axis([*map(model.name_of, table)], axis="columns")
+    return _table(table, columns)
 
 
-def _read_xlsx(path: Path) -> pd.DataFrame:
+def _read_xlsx(path: Path, columns: Columns) -> Table:
     import pandas as pd
 
     options: dict[str, Any] = {"read_only": False}  # merged cells are unknown otherwise
@@ -281,29 +294,73 @@ def _read_xlsx(path: Path) -> pd.DataFrame:
         # The first sheet that is not a chart.
         cells = pd.read_excel(book, dtype=object, **RAW)
         sheet, *others = book.book.worksheets
-        merged = [str(area) for area in sheet.merged_cells.ranges]
-        hidden = sum(row.hidden for row in sheet.row_dimensions.values())
+        lacking = _uncalculated(path, sheet)
     cells = cells.loc[cells.ne("").any(axis="columns") if cells.size else []]
     if not len(cells):
         raise DataError("empty. Expected a header and rows.")
-    table = _with_header(cells)
-    notes = [f"the first of {1 + len(others)} sheets"] if others else []
-    if merged:
-        notes.append(f"only the first of merged cells has a value: {shortened(merged)}")
-    if hidden:
-        notes.append(f"{counted(hidden, 'hidden row')} included")
-    if notes:
-        table.attrs["note"] = ", ".join(notes)
-    return table
+    head = cells.iloc[: model.MOST_PREAMBLE].to_numpy(dtype=object)
+    lines = [[model.name_of(cell) for cell in line] for line in head]
+    above = model.header_place(lines, columns.named["label"])
+    cells = cells.iloc[above:]
+    top = int(cells.index[0])
+    names = [model.name_of(cell) for cell in cells.iloc[0]]
+    if heads := [k for row, k in lacking if row == top]:
+        fault = f"the header has {counted(len(heads), 'formula')} without a value"
+        raise DataError(f"{fault}. {CALCULATE.capitalize()}.")
+    facts = [*model.lines_above(above), *_sheet_facts(sheet, len(others), top, names)]
+    columns_of = Counter(names[k] for row, k in lacking if row > top and k < len(names))
+    for name, n in columns_of.items():
+        text = f"{counted(n, 'formula')} without a value in {name!r}: {CALCULATE}"
+        facts.append(Fact(text, model.MISSING, (name,), n))
+    return _table(model.with_header(cells), columns, facts=tuple(facts))
 
 
-def _read_safetensors(path: Path) -> Arrays:
+def _sheet_facts(
+    sheet: Any, n_others: int, top: int, names: Sequence[str]
+) -> Iterator[Fact]:
+    """Yield what a sheet has besides cells below the header, in row `top` from 0."""
+    if n_others:
+        yield Fact(f"the first of {1 + n_others} sheets", model.ABSENT)
+    areas = [area for area in sheet.merged_cells.ranges if area.max_row > top + 1]
+    if areas:
+        text = shortened([*map(str, areas)])
+        places = {
+            k - 1 for area in areas for k in range(area.min_col, area.max_col + 1)
+        }
+        of = tuple(names[k] for k in sorted(places) if k < len(names))
+        text = f"only the first of merged cells has a value: {text}"
+        yield Fact(text, model.MISSING, of)
+    if hidden := sum(row.hidden for row in sheet.row_dimensions.values()):
+        yield Fact(f"{counted(hidden, 'hidden row')} included", model.ROWS)
+
+
+def _uncalculated(path: Path, sheet: Any) -> list[tuple[int, int]]:
+    """Return row and column, from 0, of formulas that no program has calculated."""
+    with zipfile.ZipFile(path) as archive:
+        parts = [n for n in archive.namelist() if n.startswith("xl/worksheets/")]
+        if not any(b"<f" in archive.read(name) for name in parts):
+            return []
+    import openpyxl  # type: ignore[import-untyped]
+
+    formulas = openpyxl.load_workbook(path)[sheet.title]
+    return [
+        (cell.row - 1, cell.column - 1)
+        for line in formulas.iter_rows()
+        for cell in line
+        if cell.data_type == "f"
+        # The value of a formula may be an empty text.
+        and (found := sheet.cell(cell.row, cell.column)).value is None
+        and found.data_type != "str"
+    ]
+
+
+def _read_safetensors(path: Path, columns: Columns) -> Arrays:
     from safetensors.numpy import load_file
 
     return dict(load_file(path))
 
 
-def _read_npz(path: Path) -> Arrays:
+def _read_npz(path: Path, columns: Columns) -> Arrays:
     loaded = np.load(path, allow_pickle=False)
     if isinstance(loaded, np.ndarray):  # from a .npy file
         return {"X": loaded}
@@ -320,7 +377,7 @@ def _read_npz(path: Path) -> Arrays:
     return arrays
 
 
-def _read_mat(path: Path) -> Arrays:
+def _read_mat(path: Path, columns: Columns) -> Arrays:
     """Read a MATLAB file in a separate process, because a damaged file may crash it."""
     # -P: modules of this folder must not replace those that SciPy imports.
     command = [sys.executable, "-P", "-c", _CHILD, os.fspath(path)]
@@ -363,9 +420,33 @@ def _as_numpy(value: Any, name: str) -> NDArray[Any]:
     return np.array(values, dtype=object)
 
 
+def read_class_map(path: PathLike) -> dict[str, str]:
+    """Return the class of each label in a table of two columns; "" is no label.
+
+    DataError: it has other columns, or two classes for a label.
+    """
+    try:
+        cells = read_file(Path(path), Columns()).cells
+        if cells.shape[1] != 2:
+            header = " and ".join(map(repr, cells)) or "none"
+            fault = f"expected two columns, a label and its class, got {header}"
+            raise DataError(f"{fault}. Write them below a header.")
+        classes: dict[str, str] = {}
+        for old, new in zip(*(map(label_text, cells[c]) for c in cells), strict=True):
+            if classes.setdefault(old, new) != new:
+                both = f"{classes[old]!r} and {new!r}"
+                fault = f"the label {old!r} has the classes {both}"
+                raise DataError(f"{fault}. Keep one.")
+    except DataError as error:
+        raise DataError(f"{path}: {error}") from error
+    return classes
+
+
+Read = Callable[[Path, Columns], Table | Arrays]
 TEXT_FILES = (".csv", ".tsv", ".txt")
-READERS: dict[str, tuple[str, str, Callable[[Path], pd.DataFrame | Arrays]]] = {
-    ".parquet": ("Parquet", "pyarrow", _read_parquet),
+READERS: dict[str, tuple[str, str, Read]] = {
+    **dict.fromkeys(TEXT_FILES, ("text", "pandas", _read_text)),
+    ".parquet": ("Parquet", "pyarrow", _read_arrow),
     ".xlsx": ("XLSX", "openpyxl", _read_xlsx),
     ".arrow": ("Arrow", "pyarrow", _read_arrow),
     ".feather": ("Arrow", "pyarrow", _read_arrow),

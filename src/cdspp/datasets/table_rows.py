@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import fnmatch
 import math
-import re
 import shlex
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import combinations, product
 from pathlib import Path
@@ -18,37 +18,50 @@ from numpy.typing import NDArray
 
 from cdspp.core.errors import DataError
 from cdspp.core.files import same_file
-from cdspp.core.labels import UNLABELLED, as_text, is_missing, missing_markers
-from cdspp.core.names import ERROR, PathLike
+from cdspp.core.labels import LabelColumn, as_text, read_label_column
+from cdspp.core.names import PathLike
 from cdspp.core.wording import counted, shortened
 from cdspp.datasets import table_cells as kinds
 from cdspp.datasets.table_doubts import doubts
-from cdspp.datasets.table_files import Arrays, Columns, no_column, read_file
+from cdspp.datasets.table_files import Columns, no_column, read_file
+from cdspp.datasets.table_model import (
+    ABSENT,
+    FROM_INDEX,
+    MISSING,
+    ROWS,
+    TEXT,
+    Fact,
+    Table,
+    explained,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from cdspp.datasets.table_encoder import EncodedColumn, TableEncoder
+    from cdspp.datasets.table_encoder import TableEncoder
 
-# Names of the arrays of labels and of identifiers.
-ARRAYS = {"label": ("y", "label", "labels"), "id": ("ids", "id")}
-FEATURES = "features"  # the array with the names of the columns
 # Kinds of columns that may be dropped.
 CONSTANT = "constant"
-KINDS = {"text": kinds.TEXT, "dates": kinds.DATE, CONSTANT: ""}
-REMEDIES = {
-    kinds.TEXT: "encode text with --categories one-hot or frequency, ",
-    kinds.DATE: "encode dates with --dates number or parts, ",
-    kinds.AMBIGUOUS: "give the format of dates with --date-format (as %d/%m/%Y), ",
-}
+KINDS = {"text": (kinds.TEXT,), "dates": (kinds.DATE, kinds.DURATION), CONSTANT: ()}
 TABLE_SPECIFIC = (
     "shares of rows (frequency) and decompositions of text (skrub) are only valid for "
     "one table. Columns of --categories one-hot can be shared."
 )
+# Names that a column of labels often has.
+LABEL_WORDS = {
+    "class",
+    "classes",
+    "kind",
+    "labels",
+    "target",
+    "y",
+    "category",
+    "species",
+}
+LABEL_TOPICS = ABSENT, MISSING, ROWS, TEXT
 # Labels of a last row that holds totals.
 TOTALS = {"total", "totals", "sum", "mean", "average", "gesamt", "summe", "mittelwert"}
 TOTALS |= {"somme", "moyenne", "suma", "media", "soma", "合計", "合计", "总计"}
-_WHOLE = re.compile(r"\A([+-]?[0-9]+)\.0*\Z")
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,12 +69,12 @@ class DomainRows:
     """Rows of one domain, as read from a file.
 
     `X` (n, d) has NaN for missing numbers; `labels` are empty for unlabelled rows, and
-    `label` is their column, if any; `ids` are the row numbers from 1 if the file has
-    none, and `is_index` if their column is unnamed. `features` is empty if columns have
-    no names; `records` count the header; `dropped` are the columns that were dropped;
-    `missing_markers` counts markers in the column of labels; `width` is the number of
-    features in the file, if `scaling` changed it. Of `notes`, the `doubts` are only
-    for users who do not see how each column is read.
+    `label` is their column, if any, which `label_column` has as it was read; `ids` are
+    the row numbers from 1 if the file has none, and `is_index` if their column is
+    unnamed. `features` is empty if columns have no names; `records` count the header;
+    `dropped` are the columns that were dropped;
+    `width` is the number of features in the file, if `scaling` changed it. Of `notes`,
+    the `doubts` are only for users who do not see how each column is read.
     """
 
     path: str
@@ -77,18 +90,20 @@ class DomainRows:
     width: int = 0
     notes: tuple[str, ...] = ()
     doubts: tuple[str, ...] = ()
-    missing_markers: str = ""
     label: str = ""
+    label_column: LabelColumn = LabelColumn()
+    facts: tuple[Fact, ...] = ()
     encoder: TableEncoder | None = None
 
     def description(self, role: str, other: DomainRows | None = None) -> str:
         """Describe the rows in one line, and the classes shared with another file."""
         labelled = [label for label in self.labels if label]
+        words = self.label_column.unlabelled
         classes = counted(len(set(labelled)), "class")
         parts = [
             counted(len(self.labels), "row"),
             f"{len(labelled)} labelled in {classes}" if labelled else "no label",
-            self.missing_markers and f"read as unlabelled: {self.missing_markers}",
+            words and f"read as unlabelled: {words}",
             counted(self.width or self.X.shape[1], "feature"),
             self.scaling,
             *self.notes,
@@ -111,20 +126,48 @@ class DomainRows:
     def require_labels(self, *, of_all: bool = False) -> None:
         """Raise DataError if no row has a label, or with `of_all` if some have none."""
         missing = [k for k, label in enumerate(self.labels, start=1) if not label]
+        words = self.label_column.unlabelled
         if of_all and 0 < len(missing) < len(self.labels):
-            raise DataError(
-                f"{self.path}: a source needs a label in every row, but {len(missing)} "
-                f"of {len(self.labels)} have none (first: row {missing[0]}). Label "
+            text = (
+                f"a source needs a label in every row, but {len(missing)} of "
+                f"{len(self.labels)} have none (first: row {missing[0]}). Label "
                 "them, leave them out, or name another label column with --label."
             )
-        if len(missing) < len(self.labels):
+        elif len(missing) == len(self.labels):
+            none = f"the column {self.label!r} has none"
+            fault = none if self.label else "there is no column 'label'"
+            fault += f" (read as unlabelled: {words})" if words else ""
+            remedy = "Name the label column with --label, or label some rows."
+            text = f"no row has a label; {fault}. {remedy}"
+        else:
             return
-        none = f"the column {self.label!r} has none"
-        fault = none if self.label else "there is no column 'label'"
-        markers = self.missing_markers
-        words = markers and f" (read as unlabelled: {markers})"
-        remedy = "Name the label column with --label, or label some rows."
-        raise DataError(f"{self.path}: no row has a label; {fault}{words}. {remedy}")
+        raise DataError(self.explain_labels(f"{self.path}: {text}"))
+
+    def explain_labels(self, message: str) -> str:
+        """Return a message on labels with the facts that explain it."""
+        return explained(message, self.facts, *LABEL_TOPICS, columns=[self.label])
+
+    def require_decided(self) -> None:
+        """Raise DataError if labels of a source are -1, which may be a class."""
+        if n := self.label_column.undecided:
+            fault = f"{n} of {counted(len(self.labels), 'label')} are -1"
+            remedy = "Say --keep-label=-1 for a class, --unlabelled=-1 for no label"
+            raise DataError(f"{self.path}: {fault}, a class or no label? {remedy}.")
+
+    def without_declared(self) -> DomainRows:
+        """Return a source without the rows whose label the user declared to be none."""
+        left = [k for k, label in enumerate(self.labels) if label]
+        if len(left) == len(self.labels) or not self.label_column.all_declared:
+            return self
+        n = counted(len(self.labels) - len(left), "row")
+        return replace(
+            self,
+            X=self.X[left],
+            ids=[self.ids[k] for k in left],
+            labels=[self.labels[k] for k in left],
+            records=[self.records[k] for k in left] if self.records else [],
+            notes=(*self.notes, f"{n} without a label left out"),
+        )
 
     def copy_note(self, other: DomainRows) -> str:
         """Return a message if nearly all rows of another file are in this one."""
@@ -149,7 +192,8 @@ class DomainRows:
         if count > 1:
             fault = f"the id {name!r} occurs {count} times, expected once"
             remedy = "Name another id column with --id, or leave out rows."
-            raise DataError(f"{self.path}: {fault}. {remedy}")
+            text = f"{self.path}: {fault}. {remedy}"
+            raise DataError(explained(text, self.facts, ROWS, MISSING))
 
     def require_names(self) -> None:
         """Raise DataError if the names are numbers, unless they number the columns."""
@@ -181,26 +225,49 @@ def read_domain(
     names of columns. The `encoder` of another table matches features by name.
     DataError: the file is malformed.
     """
-    columns = columns or Columns()
+    columns, table = columns or Columns(), None
     try:
-        content = read_file(Path(path), columns)
-        for option in columns.required:
-            name = getattr(columns, option)
-            if name and name not in content:
-                raise DataError(no_column(option, name, content))
-        if isinstance(content, dict):
-            rows = _from_arrays(content, str(path), columns)
-        else:
-            rows = _from_table(content, str(path), columns, encoder)
+        table = read_file(Path(path), columns)
+        _require_columns(table, columns)
+        rows = _domain_rows(table, str(path), columns, encoder)
         if not rows.X.size:
             raise DataError("expected rows of features, got none.")
     except DataError as error:
-        raise DataError(f"{path}: {error}") from error
+        facts = table.facts if table else ()
+        text = explained(str(error), facts, ABSENT, ROWS, TEXT)
+        raise DataError(f"{path}: {text}") from error
     with np.errstate(over="ignore", invalid="ignore"):
         doubt_notes = tuple(doubts(rows.X, rows.features, rows.records))
-    note = getattr(content, "attrs", {}).get("note")
-    all_notes = (note, *doubt_notes) if note else doubt_notes
-    return replace(rows, notes=(*rows.notes, *doubt_notes), doubts=all_notes)
+    told = tuple(fact.text for fact in table.facts if fact.text != FROM_INDEX)
+    notes = (*(fact.text for fact in table.facts), *rows.notes, *doubt_notes)
+    return replace(rows, notes=notes, doubts=(*told, *doubt_notes))
+
+
+def _require_columns(table: Table, columns: Columns) -> None:
+    """Raise DataError if a column is there twice, or a required one is missing."""
+    for name, count in Counter(table.cells).items():
+        if count > 1:
+            raise DataError(f"the header has the column {name!r} twice. Rename one.")
+    for option in columns.required:
+        name, names = (
+            getattr(columns, option),
+            [n for n in table.cells if n != table.id],
+        )
+        if name and (name not in table.cells or (option == "id" and table.is_index)):
+            raise DataError(no_column(option, name, names))
+        if name or option != "label" or table.label in table.cells:
+            continue
+        if table.of_arrays:
+            raise DataError("no labels: expected an array y, label or labels.")
+        likely = [n for n in names if n.casefold() in LABEL_WORDS]
+        of_text = (n for n in names if kinds.column_kind(table.cells[n]) == kinds.TEXT)
+        likely += [
+            n for n in of_text if 2 * table.cells[n].nunique() <= len(table.cells)
+        ]
+        hint = f" {shlex.quote(likely[0])}" if likely else ""
+        listed = shortened([*map(repr, names)], 5)
+        fault = f"no column 'label' for the labels; the columns are {listed}"
+        raise DataError(f"{fault}. Name it with --label{hint}.")
 
 
 def gather_rows(
@@ -216,22 +283,54 @@ def gather_rows(
     return rows, faults
 
 
-def _from_table(
-    table: pd.DataFrame, path: str, columns: Columns, encoder: TableEncoder | None
+def _domain_rows(
+    table: Table, path: str, columns: Columns, encoder: TableEncoder | None
 ) -> DomainRows:
-    # Not at the top: it needs scikit-learn, and most jobs read no table.
-    from cdspp.datasets.table_encoder import TableEncoder
+    rows, (label, id_) = table.cells, (table.label, table.id)
+    features, matched, notes = _features_of(table, columns, encoder)
+    labels = read_label_column(_label_cells(rows, label))
+    ids = rows[id_].tolist() if id_ in rows else range(1, len(rows) + 1)
+    X, names, encoder, more = _numbers(table, features, columns, encoder)
+    return DomainRows(
+        path=path,
+        X=X,
+        ids=[*map(as_text, ids)],
+        labels=labels.labels,
+        label=label if label in rows else "",
+        label_column=labels,
+        features=names,
+        records=[] if table.of_arrays else [int(k) + 1 for k in rows.index],
+        has_ids=id_ in rows,
+        is_index=table.is_index,
+        dropped=(*matched, *table.dropped),
+        notes=(*notes, *more),
+        encoder=encoder,
+        facts=table.facts,
+    )
 
-    label, id_ = columns.named.values()
-    rows, features, matched, notes = _features_of(table, columns, encoder)
+
+def _numbers(
+    table: Table, features: list[str], columns: Columns, encoder: TableEncoder | None
+) -> tuple[NDArray[np.float64], tuple[str, ...], TableEncoder | None, list[str]]:
+    """Return the features as numbers, their names, their encoder, and notes."""
+    # Not at the top: it needs scikit-learn, and most jobs read no table.
+    from cdspp.datasets.table_encoder import TableEncoder, faults_text
+
+    cells, notes = table.cells[features], list[str]()
+    if table.of_arrays and all(kind.kind in "biuf" for kind in cells.dtypes):
+        names = tuple(features) if table.is_named else ()
+        return cells.to_numpy(np.float64), names, None, notes
     if encoder is None:
         options = TableEncoder().get_params()
         encoder = TableEncoder(**{name: getattr(columns, name) for name in options})
-        if faults := encoder.learn(rows[features]):
-            raise DataError(_faults_text(faults, encoder, rows))
+        if faults := encoder.learn(cells):
+            raise DataError(faults_text(faults, encoder, cells))
         codes, unseen = encoder.columns_, {}
     else:
-        codes, unseen = encoder.columns_in(rows, columns.decimal), encoder.unseen(rows)
+        codes, unseen = (
+            encoder.columns_in(cells, columns.decimal),
+            encoder.unseen(cells),
+        )
         fitted = {column.name for column in encoder.columns_}
         if unknown := [name for name in features if name not in fitted]:
             text = f"{counted(len(unknown), 'column')} that the fit did not have"
@@ -239,27 +338,16 @@ def _from_table(
     notes += encoder.notes(codes)
     for name, n in unseen.items():
         notes.append(f"{name}: {n} of a value that the fit did not see")
-    labels = _label_cells(rows, label)
-    has_ids = id_ in rows
-    return DomainRows(
-        path=path,
-        X=encoder.encode(rows, codes),
-        ids=[*map(as_text, rows[id_] if has_ids else range(1, len(rows) + 1))],
-        labels=label_texts(labels),
-        label=label if label in rows else "",
-        features=tuple(encoder.get_feature_names_out()),
-        records=[int(k) + 1 for k in rows.index],
-        has_ids=has_ids,
-        is_index=has_ids and id_ not in table,
-        dropped=matched,
-        notes=tuple(notes),
-        missing_markers=missing_markers(labels),
-        encoder=encoder,
-    )
+    X = encoder.encode(cells, codes)
+    return X, tuple(encoder.get_feature_names_out()), encoder, notes
 
 
 def _label_cells(rows: pd.DataFrame, name: str) -> list[Any]:
-    """Return the labels; refuse a last row of totals, judged by its label."""
+    """Return the labels; refuse a last row of totals, by its label, and a note."""
+    filled = [cell for cell in rows.tail(1).squeeze(axis=0) if not kinds.is_null(cell)]
+    if len(filled) == 1 < rows.shape[1] - 1 and " " in str(filled[0]).strip():
+        fault = f"the last row has only the cell {filled[0]!r}, as a note would"
+        raise DataError(f"{fault}. Remove the row.")
     if name not in rows:
         return [""] * len(rows)
     labels: list[Any] = rows[name].tolist()
@@ -271,32 +359,22 @@ def _label_cells(rows: pd.DataFrame, name: str) -> list[Any]:
 
 
 def _features_of(
-    table: pd.DataFrame, columns: Columns, encoder: TableEncoder | None
-) -> tuple[pd.DataFrame, list[str], tuple[str, ...], list[str]]:
-    """Return rows with distinct names, the features, which of `drop` match, notes."""
-    id_, header = columns.named["id"], list(table)
-    notes = [table.attrs["note"]] if "note" in table.attrs else []
-    if header[0] == "" and id_ in header:  # the index of a data frame
-        table, header = table.iloc[:, 1:], header[1:]
-        notes.append("the unnamed column left out")
-    elif header[0] == "":
-        header[0] = id_
-        notes.append("ids from the unnamed column")
-    for name, count in Counter(header).items():
-        if count > 1:
-            raise DataError(f"the header has the column {name!r} twice. Rename one.")
-    rows = table.set_axis(header, axis="columns")
-    for name in columns.named.values():
+    table: Table, columns: Columns, encoder: TableEncoder | None
+) -> tuple[list[str], tuple[str, ...], list[str]]:
+    """Return the features, which of `drop` match, and notes."""
+    rows, header, notes = table.cells, list(table.cells), list[str]()
+    special = {"label": table.label, "id": table.id}
+    for name in special.values():
         first = next((cell for cell in rows.get(name, ()) if cell is not None), None)
         if isinstance(first, kinds.CONTAINERS):
             fault = f"column {name!r} holds lists or dictionaries"
             raise DataError(f"{fault}, expected one label or identifier per cell.")
-    dropped, matched = _to_drop(rows, columns) if columns.drop else (set[str](), ())
+    dropped, matched = _to_drop(table, columns) if columns.drop else (set[str](), ())
     if encoder is not None:  # its columns stay, though they may be constant here
         dropped -= {column.name for column in encoder.columns_}
-    others = dropped.union(columns.named.values())
+    others = dropped.union(special.values())
     features = [name for name in header if name not in others]
-    for name, (option, current) in product(features, columns.named.items()):
+    for name, (option, current) in product(features, special.items()):
         if name.lower() in (current.lower(), option):
             quoted = shlex.quote(name)
             raise DataError(
@@ -306,12 +384,13 @@ def _features_of(
             )
     if omitted := [k for k in header if k in dropped and k not in columns.drop]:
         notes.append(f"left out: {shortened(omitted)}")
-    return rows, features, matched, notes
+    return features, matched, notes
 
 
-def _to_drop(rows: pd.DataFrame, columns: Columns) -> tuple[set[str], tuple[str, ...]]:
+def _to_drop(table: Table, columns: Columns) -> tuple[set[str], tuple[str, ...]]:
     """Return the columns to leave out, and which of `columns.drop` match any."""
-    header = [name for name in rows if name not in columns.named.values()]
+    rows = table.cells
+    header = [name for name in rows if name not in (table.label, table.id)]
     matches: dict[str, set[str]] = {}
     for text in columns.drop:
         if text in rows:
@@ -319,96 +398,12 @@ def _to_drop(rows: pd.DataFrame, columns: Columns) -> tuple[set[str], tuple[str,
         elif text == CONSTANT:
             matches[text] = {n for n in header if len({*kinds.texts(rows[n])}) <= 1}
         elif text in KINDS:
-            kind = KINDS[text]
-            matches[text] = {n for n in header if kinds.column_kind(rows[n]) == kind}
+            of = KINDS[text]
+            matches[text] = {n for n in header if kinds.column_kind(rows[n]) in of}
         else:
             matches[text] = set(fnmatch.filter(header, text))
     effective = tuple(text for text, names in matches.items() if names or text in KINDS)
     return set().union(*matches.values()), effective
-
-
-def _faults_text(
-    faults: Sequence[tuple[EncodedColumn, str]], encoder: TableEncoder, cells: Any
-) -> str:
-    """Name the columns that cannot be encoded, and the options for them."""
-    refused = {column.kind for column, _ in faults if column.form == ERROR}
-    refused |= {column.sign for column, _ in faults} & {kinds.AMBIGUOUS}
-    remedies = "".join(REMEDIES[kind] for kind in REMEDIES if kind in refused)
-    names = " ".join(f"--drop {shlex.quote(column.name)}" for column, _ in faults[:5])
-    text = "; ".join(fault for _, fault in faults[:5])
-    rest = f"; and {len(faults) - 5} more columns" if len(faults) > 5 else ""
-    numbers = (c.name for c in encoder.columns_ if c.kind == kinds.NUMBER)
-    gaps = [repr(name) for name in numbers if any(map(kinds.is_null, cells[name]))]
-    gap_note = f" Numbers are missing in {shortened(gaps)}: --impute." if gaps else ""
-    return (
-        f"{text}{rest}. Every column except labels and ids is a feature: name those "
-        f"with --label and --id, {remedies}or leave columns out with {names}.{gap_note}"
-    )
-
-
-def _from_arrays(arrays: Arrays, path: str, columns: Columns) -> DomainRows:
-    label, id_ = (_array_name(arrays, columns, part) for part in ARRAYS)
-    X = _matrix(arrays, path, (label, id_, *columns.drop))
-    n = len(X)
-    labels = np.full(n, "") if label is None else arrays[label]
-    ids = np.arange(1, n + 1) if id_ is None else arrays[id_]
-    for name, values in ((label, labels), (id_, ids)):
-        if values.shape != (n,):
-            turned = values.shape == X.shape[1:]
-            hint = " Rows of X are samples: transpose it." if turned else ""
-            fault = f"{name} has shape {values.shape}, expected one entry for each of"
-            raise DataError(f"{fault} the {n} rows of X.{hint}")
-    names = arrays.get(FEATURES) if FEATURES not in columns.drop else None
-    if names is None or names.dtype.kind not in "UO":  # a matrix may be called so
-        names = np.empty(0, object)
-    elif names.shape != X.shape[1:] or len({*names}) < len(names):
-        fault = f"{FEATURES} has shape {names.shape}, expected distinct names of"
-        raise DataError(f"{fault} the {X.shape[1]} columns of X.")
-    return DomainRows(
-        path=path,
-        X=X.astype(np.float64),
-        features=tuple(map(str, names)),
-        ids=[*map(as_text, ids)],
-        labels=label_texts(labels.tolist()),
-        label=label or "",
-        missing_markers=missing_markers(labels.tolist()),
-        has_ids=id_ is not None,
-        dropped=tuple(name for name in columns.drop if name in arrays),
-    )
-
-
-def _array_name(arrays: Arrays, columns: Columns, option: str) -> str | None:
-    name: str | None = getattr(columns, option)
-    if name in arrays:
-        return name
-    candidates = [n for n in ARRAYS[option] if n in arrays and n not in columns.drop]
-    if len(candidates) > 1:
-        remedy = f"Name the one with the {option}s: --{option} {candidates[0]}"
-        raise DataError(f"it has the arrays {' and '.join(candidates)}. {remedy}")
-    return candidates[0] if candidates else None
-
-
-def _matrix(arrays: Arrays, path: str, excluded: Sequence[str | None]) -> NDArray[Any]:
-    """Return X; in MATLAB and safetensors files, else the only other numeric matrix."""
-    matrices = {
-        name: array
-        for name, array in arrays.items()
-        if array.ndim == 2 and array.dtype.kind in "biuf" and name not in excluded
-    }
-    if "X" in matrices:
-        return matrices["X"]
-    any_name = Path(path).suffix.lower() in (".mat", ".safetensors")
-    if any_name and "X" not in arrays and len(matrices) == 1:
-        return next(iter(matrices.values()))
-    shapes = ", ".join(f"{k} {v.shape}" for k, v in arrays.items()) or "nothing"
-    raise DataError(f"expected a matrix X of numbers, got {shapes}.")
-
-
-def label_texts(labels: Iterable[Any]) -> list[str]:
-    """Return labels as text: 7 and 7.0 are "7", and a missing-value marker is ""."""
-    texts = ("" if is_missing(value) else as_text(value).strip() for value in labels)
-    whole = (_WHOLE.sub(r"\1", text) for text in texts)
-    return ["" if text == str(UNLABELLED) else text for text in whole]
 
 
 def complete(
@@ -433,20 +428,42 @@ def complete(
         names = [repr(rows.features[k]) for k in columns] if rows.features else []
         more = f", also in {shortened(names, 5)}" if names else ""
         drop = "" if fitted else " leave the column out with --drop,"
-        raise DataError(
+        text = (
             f"{rows.location(row, column)}: {fault} ({holes.sum()} in all{more}). "
             f"Fill it in,{drop} or impute column means with --impute."
         )
+        empty = [
+            rows.features[k] for k in np.flatnonzero(holes.any(axis=0)) if rows.features
+        ]
+        raise DataError(explained(text, rows.facts, MISSING, columns=empty))
     if means is None or len(means) != rows.X.shape[1]:
         counts = (~holes).sum(axis=0)
         if not counts.all():
             column = int(np.argmin(counts))
             fault = "the column has no number to take a mean of"
             remedy = "Fill it in" if fitted else "Leave it out with --drop"
-            raise DataError(f"{rows.location(0, column)}: {fault}. {remedy}.")
+            text = f"{rows.location(0, column)}: {fault}. {remedy}."
+            raise DataError(explained(text, rows.facts, MISSING, columns=rows.features))
         means = np.where(holes, 0.0, rows.X).sum(axis=0) / counts
     note = f"{counted(int(holes.sum()), 'number')} imputed"
     return replace(rows, X=np.where(holes, means, rows.X), notes=(*rows.notes, note))
+
+
+def explain_classes(message: str, tables: Iterable[DomainRows]) -> str:
+    """Return a message on the classes of files with the facts that explain it."""
+    for rows in tables:
+        facts = (fact._replace(text=f"{rows.path}: {fact.text}") for fact in rows.facts)
+        message = explained(message, facts, MISSING, TEXT, columns=[rows.label])
+    return message
+
+
+@contextmanager
+def classes_explained(tables: Iterable[DomainRows]) -> Iterator[None]:
+    """Add the facts on files to an error on their classes."""
+    try:
+        yield
+    except DataError as error:
+        raise DataError(explain_classes(str(error), tables)) from error
 
 
 def require_dropped(names: Sequence[str], tables: Sequence[DomainRows]) -> None:

@@ -17,12 +17,12 @@ from numpy.typing import NDArray
 
 from cdspp.core.errors import DataError
 from cdspp.core.files import content_digest
-from cdspp.core.labels import keep_labels, require_distinct
+from cdspp.core.labels import label_rules, require_distinct, require_used
 from cdspp.core.names import ERROR
 from cdspp.core.wording import counted, shortened
 from cdspp.datasets import base, table_rows
 from cdspp.datasets.base import Cache, Dataset, Sample
-from cdspp.datasets.table_files import Columns
+from cdspp.datasets.table_files import Columns, read_class_map
 from cdspp.datasets.table_rows import DomainRows
 
 if TYPE_CHECKING:
@@ -43,8 +43,10 @@ class TablesDataset(Dataset):
     `columns` are the names of the columns of labels and ids, and the encodings of
     others, one value for all domains or one each, as in `Columns`; `drop` names columns
     to leave out; with `impute`, missing numbers become column means; `keep_labels` are
-    classes, as in `cdspp.keep_labels`. The JSON file `cache` stores digests of the
-    files, and a file next to it their content. ConfigError: a name fits no path.
+    classes, as in `cdspp.keep_labels`, `unlabelled` words mean no label, and the file
+    `map_labels` renames labels, as in `table_files.read_class_map`. The JSON file
+    `cache` stores digests of the files, and a file next to it their content.
+    ConfigError: a name fits no path.
     """
 
     kind = "tables"
@@ -59,6 +61,8 @@ class TablesDataset(Dataset):
         impute: bool = False,
         paired: bool = False,
         keep_labels: Sequence[str] = (),
+        unlabelled: Sequence[str] = (),
+        map_labels: str | Path | None = None,
         cache: Cache = None,
     ) -> None:
         base.check_identifier("data set name", identifier)
@@ -69,7 +73,8 @@ class TablesDataset(Dataset):
         self.domains = tuple(tables)
         self.columns, self.drop, self.impute = dict(columns or {}), tuple(drop), impute
         self.cache, self.paired = cache, paired
-        self.kept_labels = tuple(keep_labels)
+        self.kept_labels, self.unlabelled = tuple(keep_labels), tuple(unlabelled)
+        self.class_map = read_class_map(map_labels) if map_labels else {}
 
     @property
     def n_paired(self) -> int:  # type: ignore[override]
@@ -87,14 +92,23 @@ class TablesDataset(Dataset):
         names = {name for sizes in self.contents().values() for name in sizes}
         return tuple(sorted(names - {""}))
 
+    @property
+    def undecided(self) -> dict[str, int]:
+        """Numbers of labels -1 by domain, which a source may not have."""
+        return dict(self._summary["undecided"])
+
+    @property
+    def facts(self) -> dict[str, str]:
+        """What readers know of the classes of each table that its cells do not show."""
+        return dict(self._summary["facts"])
+
     def contents(self) -> dict[str, dict[str, int]]:
         """Return the number of rows per class and domain; "" counts unlabelled rows."""
         return dict(self._summary["contents"])
 
     def notes(self) -> list[str]:
         """Return notes on rows, ids and classes for the user."""
-        contents, words = self.contents(), self._summary["missing_markers"]
-        labelled = {name: {*sizes} - {""} for name, sizes in contents.items()}
+        contents, words = self.contents(), self._summary["unlabelled"]
         notes = [
             f"{self.tables[name]}: {sizes['']} of {sum(sizes.values())} rows have no "
             f"label{words[name] and f' ({words[name]} among them)'}; as a target they "
@@ -102,7 +116,7 @@ class TablesDataset(Dataset):
             for name, sizes in contents.items()
             if "" in sizes
         ]
-        notes += base.unshared_classes(self.identifier, labelled)
+        notes += base.unshared_classes(self.identifier, contents)
         notes += self._summary["notes"]
         if shared := self._summary["shared"]:
             notes.append(
@@ -119,7 +133,9 @@ class TablesDataset(Dataset):
                 raise DataError(f"{path}: no such file.")
         digests = base.file_digests(list(self.tables.values()), self.cache)
         keys = [list(self.tables), self.columns, self.drop, self.impute, self.paired]
-        return content_digest([list(digests.values()), [*keys, self.kept_labels]])[:16]
+        rules = [self.unlabelled, self.class_map]
+        keys += [self.kept_labels, *(rules if any(rules) else ())]
+        return content_digest([list(digests.values()), keys])[:16]
 
     def generate(self, folder: Path) -> Mapping[str, Sequence[Sample]]:
         """Write the features of each domain, and return its rows."""
@@ -161,7 +177,7 @@ class TablesDataset(Dataset):
         """Numbers of rows by class, and of shared ids; stored in `cache`, if given."""
         cache = self.cache and Path(self.cache).with_name("contents.json")
         fingerprint, summary = self.fingerprint(), base.read_cache(cache)
-        if summary.get("fingerprint") == fingerprint:
+        if summary.get("fingerprint") == fingerprint and "facts" in summary:
             return summary
         rows, pairs = self._rows, self._pairs
         sizes = {name: Counter(part.labels) for name, part in rows.items()}
@@ -183,7 +199,12 @@ class TablesDataset(Dataset):
         summary = {
             "fingerprint": fingerprint,
             "contents": {k: dict(sorted((+n).items())) for k, n in sizes.items()},
-            "missing_markers": {k: part.missing_markers for k, part in rows.items()},
+            "unlabelled": {k: part.label_column.unlabelled for k, part in rows.items()},
+            "facts": {
+                name: _with_study_keys(table_rows.explain_classes("", [part]).strip())
+                for name, part in rows.items()
+            },
+            "undecided": {k: part.label_column.undecided for k, part in rows.items()},
             "shared": sum(n > 1 for name, n in ids.items() if name not in pairs),
             "paired": len(pairs),
             "notes": [*filter(None, notes)],
@@ -196,12 +217,17 @@ class TablesDataset(Dataset):
     def _rows(self) -> dict[str, DomainRows]:
         table_rows.require_two_files(self.tables)
         try:
-            with keep_labels(*self.kept_labels):
+            rules = self.kept_labels, self.unlabelled, self.class_map
+            with label_rules(*rules):
                 tables, faults = table_rows.gather_rows(self._read, zip(self.tables))
                 if faults:
                     raise DataError(" ".join(faults))
                 rows = dict(zip(self.tables, tables, strict=True))
-                require_distinct({name: part.labels for name, part in rows.items()})
+                columns = [part.label_column.seen for part in tables]
+                paths = map(str, self.tables.values())
+                require_used(frozenset[str]().union(*columns), paths)
+                with table_rows.classes_explained(tables):
+                    require_distinct({k: part.labels for k, part in rows.items()})
             table_rows.require_dropped(self.drop, tables)
         except DataError as error:
             raise DataError(_with_study_keys(str(error))) from error
@@ -222,14 +248,26 @@ class TablesDataset(Dataset):
         return rows
 
 
+# Options of the commands as keys of a study file, in the order of the replacements.
+STUDY_KEYS = {
+    r"--keep-label \(in a study keep_labels\)|--keep-label": "keep_labels",
+    r"--unlabelled": "unlabelled",
+    r"--map-labels": "map_labels:",
+    r"--(categories|dates|decimal|encoding)": r"columns.\1",
+    r"--date-format": "columns.date_format",
+    r"--(label|id) (?!and |name )([^\s,.;]+)": r"columns: {\1: \2}",
+    r"--(label|id)": r"columns.\1",
+    r"--drop ('[^']*'|[^\s,.;]+)": r"drop: [\1]",
+    r"--drop": "drop",
+    r"--impute": "impute: true",
+}
+
+
 def _with_study_keys(message: str) -> str:
     """Return a message on tables with keys of a study file instead of options."""
-    message = re.sub(r"--(categories|dates|decimal)", r"columns.\1", message)
-    message = message.replace("--date-format", "columns.date_format")
-    message = re.sub(r"--(label|id) (?!and )([^\s,.]+)", r"columns: {\1: \2}", message)
-    message = re.sub(r"--drop ('[^']*'|[^\s,.]+)", r"drop: [\1]", message)
-    message = message.replace("--impute", "impute: true").replace("--drop", "drop")
-    return message.replace("--label", "columns.label").replace("--id", "columns.id")
+    for option, key in STUDY_KEYS.items():
+        message = re.sub(option, key, message)
+    return message
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -313,7 +351,8 @@ def read_table(
     """
     import pandas as pd
 
-    required, encodings = ("label", "id"), (categories, dates, date_format, vectorise)
+    required = tuple(k for k, name in {"label": label, "id": id}.items() if name)
+    encodings = categories, dates, date_format, vectorise
     columns = Columns(label, id, tuple(drop), required, encoding, decimal, *encodings)
     try:
         rows = table_rows.read_domain(Path(path), columns, encoder)
@@ -322,7 +361,7 @@ def read_table(
         # The message names arguments of this function instead of options.
         message = str(error).replace("--impute", "impute=True")
         message = message.replace("-format", "_format")
-        message = re.sub(r"--drop ('[^']*'|[^\s,.]+)", r"drop=[\1]", message)
+        message = re.sub(r"--drop ('[^']*'|[^\s,.;]+)", r"drop=[\1]", message)
         message = re.sub(r"--(\w+)( (?=one-hot|number|%))?", r"\1=", message)
         raise DataError(message) from error
     y = np.array(rows.labels, dtype=object)

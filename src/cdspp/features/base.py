@@ -8,17 +8,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
 from cdspp.core.discovery import did_you_mean
-from cdspp.core.errors import ConfigError, DataError
+from cdspp.core.errors import ConfigError
 
-if TYPE_CHECKING:
-    from PIL.Image import Image
-
-__all__ = ["Extractor", "FileExtractor", "ViewExtractor", "WordExtractor", "read_image"]
+__all__ = ["Extractor", "FileExtractor", "ViewExtractor", "WordExtractor"]
 
 
 @dataclass(frozen=True)
@@ -26,7 +23,8 @@ class Extractor(ABC):
     """Base class of all extractors: frozen options that turn inputs into features."""
 
     identifier: ClassVar[str]  #: Name in configuration and paths.
-    kind: ClassVar[str]  #: Its input: "images", "texts" or another "view".
+    #: Its input: "images", "texts", "files" of both kinds, or another "view".
+    kind: ClassVar[str]
     #: Modules that do the computation; loaded on use, with recorded versions.
     modules: ClassVar[tuple[str, ...]] = ("numpy",)
     keeps_width: ClassVar[bool] = False  #: Whether it keeps the number of features.
@@ -52,6 +50,9 @@ class Extractor(ABC):
     def own_files(self) -> tuple[Path, ...]:
         """Files of the user that it reads in addition to its input."""
         return ()
+
+    def check_own_files(self) -> None:  # noqa: B027
+        """Raise DataError, before a study runs, if these files are of no use."""
 
     def recorded_options(self) -> dict[str, Any]:
         """Return the options that affect the result."""
@@ -144,23 +145,3 @@ class ViewExtractor(Extractor):
     @abstractmethod
     def reduce(self, X: Any) -> tuple[np.ndarray, Mapping[str, Any]]:
         """Return the new features and a record of them."""
-
-
-def read_image(path: Path, mode: str) -> Image:
-    """Read an image as ``RGB`` or ``L``, upright, with transparent parts in white."""
-    from PIL import Image, ImageOps
-
-    try:
-        with Image.open(path) as stored:
-            image = ImageOps.exif_transpose(stored)
-            if image.mode.startswith("I"):  # 16 bits; Pillow would clip the values
-                values = np.clip(np.asarray(image, dtype=np.int64), 0, 65535)
-                image = Image.fromarray((values // 257).astype(np.uint8))
-            if image.has_transparency_data:
-                image = image.convert("RGBA")
-                white = Image.new("RGBA", image.size, "white")
-                image = Image.alpha_composite(white, image).convert("RGB")
-            return image.convert(mode)
-    except (OSError, SyntaxError, ValueError, Image.DecompressionBombError) as error:
-        message = f"{path}: cannot be read as an image ({error})."
-        raise DataError(f"{message} Replace or remove the file.") from error

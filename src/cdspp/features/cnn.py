@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
-import pickle
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from cdspp.core.devices import torch_device
-from cdspp.core.errors import DataError
+from cdspp.core.errors import DataError, install_hint, out_of_memory
 from cdspp.core.names import UNTRAINED
 from cdspp.core.provenance import file_digest
-from cdspp.features.base import FileExtractor, read_image
+from cdspp.core.wording import shortened
+from cdspp.datasets.pixels import read_images
+from cdspp.features.base import FileExtractor
 
 if TYPE_CHECKING:
     import torch
+    from PIL.Image import Image
 
 
 class _Network(NamedTuple):
@@ -59,7 +62,8 @@ class Cnn(FileExtractor):
     layer: str = "fc6"
     #: ``random``: drawn with `seed` as the network's constructor draws them;
     #: ``IMAGENET1K_V1``: torchvision's, which the workflow fetches; otherwise the path
-    #: of a file with the network's state dict (``cdspp fetch backbones``).
+    #: of a file with the network's state dict (``cdspp fetch backbones``), which may be
+    #: part of a checkpoint and have a prefix such as ``module.``, or be in safetensors.
     weights: str = UNTRAINED
     seed: int = 0  #: Seed of random weights.
     #: ``square`` scales to 224 x 224; ``crop`` scales the shorter side to 256 and takes
@@ -117,39 +121,41 @@ class Cnn(FileExtractor):
             options["weights"] = f"sha256:{file_digest(self._existing())}"
         return options
 
+    def check_own_files(self) -> None:
+        """Raise DataError unless the file of weights fits the network."""
+        self._network()
+
     def extract(self, files: Sequence[Path]) -> np.ndarray:
         """Return the activations for `files`, one row per image, float32."""
         import torch
 
         device = torch_device(self.device)
         model = self._network().to(device).eval()
-        rows = []
+        rows, images = [], self.prepared(files)
         deterministic = torch.backends.cudnn.flags(
             enabled=True, benchmark=False, deterministic=True, allow_tf32=False
         )
         with torch.inference_mode(), deterministic:
-            for start in range(0, len(files), IMAGES_PER_PASS):
-                batch = files[start : start + IMAGES_PER_PASS]
+            for _ in range(0, len(files), IMAGES_PER_PASS):
+                batch = [*islice(images, IMAGES_PER_PASS)]
                 pixels = np.zeros((IMAGES_PER_PASS, 3, SIDE, SIDE), dtype=np.float32)
-                pixels[: len(batch)] = [self._pixels(path) for path in batch]
+                pixels[: len(batch)] = [*map(_normalised, batch)]
                 output = model(torch.from_numpy(pixels).to(device))
                 rows.append(output[: len(batch)].cpu().numpy())
         return np.concatenate(rows)
 
-    def _pixels(self, path: Path) -> np.ndarray:
-        """Return a normalised image, channels first."""
-        from PIL import Image
+    def prepared(self, files: Sequence[Path]) -> Iterator[Image]:
+        """Yield the images of a domain as the network sees them."""
+        from PIL.Image import Resampling
 
-        image, width, height = read_image(path, "RGB"), SIDE, SIDE
-        if self.resize == "crop":
-            scale = CROP_FROM / min(image.size)
-            width, height = (max(CROP_FROM, round(scale * n)) for n in image.size)
-        image = image.resize((width, height), Image.Resampling.BILINEAR)
-        left, top = (width - SIDE) // 2, (height - SIDE) // 2
-        image = image.crop((left, top, left + SIDE, top + SIDE))
-        mean, deviation = np.array([MEAN, DEVIATION], dtype=np.float32)
-        values = (np.asarray(image, dtype=np.float32) / 255 - mean) / deviation
-        return np.ascontiguousarray(values.transpose(2, 0, 1))
+        for image in read_images(files, "RGB"):
+            width, height = SIDE, SIDE
+            if self.resize == "crop":
+                scale = CROP_FROM / min(image.size)
+                width, height = (max(CROP_FROM, round(scale * n)) for n in image.size)
+            image = image.resize((width, height), Resampling.BILINEAR)
+            left, top = (width - SIDE) // 2, (height - SIDE) // 2
+            yield image.crop((left, top, left + SIDE, top + SIDE))
 
     def _network(self) -> torch.nn.Sequential:
         """Return the network up to the wanted layer, with its weights."""
@@ -162,33 +168,66 @@ class Cnn(FileExtractor):
                 return self._truncate(build(weights=None))
         with torch.device("meta"):
             model = build(weights=None)
-        stored = self._stored_weights()
         ids = {*map(id, self._truncate(model).state_dict(keep_vars=True).values())}
+        parts = model.state_dict(keep_vars=True).items()
+        needed = {name: value for name, value in parts if id(value) in ids}
+        stored, prefix = self._stored_weights(), ""
+        if not needed.keys() <= stored.keys():
+            prefix = self._prefix([*needed], [*stored])
         state = {}
-        for name, value in model.state_dict(keep_vars=True).items():
-            if id(value) not in ids:
-                continue
-            if name not in stored or stored[name].shape != value.shape:
-                shape = tuple(stored[name].shape) if name in stored else "nothing"
-                message = f"weights {self.weights} do not fit {self.network}: {name}"
-                raise DataError(f"{message} needs {tuple(value.shape)}, got {shape}.")
-            state[name] = stored[name].to(value.dtype)
+        for name, value in needed.items():
+            given = stored.get(prefix + name)
+            if given is None or given.shape != value.shape:
+                shape = "nothing" if given is None else tuple(given.shape)
+                text = f"{prefix}{name} needs {tuple(value.shape)}, got {shape}"
+                fault = f"weights {self.weights} do not fit {self.network}"
+                raise DataError(f"{fault}: {text}.")
+            state[name] = given.to(value.dtype)
         model.load_state_dict(state, strict=False, assign=True)
         return self._truncate(model)
 
+    def _prefix(self, needed: Sequence[str], names: Sequence[str]) -> str:
+        """Return what precedes the names of the network in those of a checkpoint."""
+        known = {*names}
+        ends = [n[: -len(needed[0])] for n in names if n.endswith(f".{needed[0]}")]
+        whole = [prefix for prefix in ends if {prefix + n for n in needed} <= known]
+        if len(whole) > 1:
+            fault = f"weights {self.weights} hold {len(whole)} networks"
+            remedy = "Save the state dict of one of them to a file"
+            raise DataError(f"{fault} ({shortened(whole)}). {remedy}.")
+        return max(["", *ends], key=lambda p: sum(p + n in known for n in needed))
+
     def _stored_weights(self) -> Mapping[str, torch.Tensor]:
+        """Return all tensors of the file of weights, by their names in it."""
         import torch
 
         path = self._existing()
         try:
+            if path.suffix.lower() == ".safetensors":
+                from safetensors.torch import load_file
+
+                return load_file(path)
             stored = torch.load(path, map_location="cpu", weights_only=True)
-        except (OSError, RuntimeError, pickle.UnpicklingError, EOFError) as error:
-            fault = f"extractor cnn: cannot load weights {self.weights} ({error})"
-            remedy = f"Give the path of a state dict of {self.network}, or random."
-            raise DataError(f"{fault}. {remedy}") from error
+        except ImportError as error:
+            raise DataError(f"{install_hint('safetensors', str(path))}.") from error
+        except Exception as error:  # torch raises any error for other files
+            if out_of_memory(error):
+                raise
+            # Its own advice would be to run the code that pickled objects contain.
+            is_object = "Unsupported global" in str(error)
+            fault = "expected a state dict, but the file is damaged or of another kind"
+            if is_object:
+                fault = "pickled objects, such as a whole network, are not loaded"
+            raise DataError(f"{path}: {fault}. {self._remedy}") from error
         if isinstance(stored, Mapping):
-            return stored
-        raise DataError(f"{path}: expected a state dict, got {type(stored).__name__}.")
+            return dict(_tensors(stored))
+        fault = f"expected a state dict, got {type(stored).__name__}"
+        raise DataError(f"{path}: {fault}. {self._remedy}")
+
+    @property
+    def _remedy(self) -> str:
+        save = f"torch.save(model.state_dict(), {Path(self.weights).name!r})"
+        return f"Save the state dict of {self.network}: {save}."
 
     def _truncate(self, model: torch.nn.Module) -> torch.nn.Sequential:
         import torch
@@ -206,6 +245,24 @@ class Cnn(FileExtractor):
         if self.weights == PRETRAINED:
             message += " Fetch it with cdspp fetch backbones."
         raise DataError(f"{message} Give the path of a state dict, or random.")
+
+
+def _tensors(content: Mapping[Any, Any]) -> Iterator[tuple[str, torch.Tensor]]:
+    """Yield the tensors of a state dict or checkpoint, with names such as a.b.c."""
+    import torch
+
+    for name, value in content.items():
+        if isinstance(value, torch.Tensor):
+            yield str(name), value
+        elif isinstance(value, Mapping):
+            yield from ((f"{name}.{rest}", part) for rest, part in _tensors(value))
+
+
+def _normalised(image: Image) -> np.ndarray:
+    """Return an image as torchvision's networks expect it, channels first."""
+    mean, deviation = np.array([MEAN, DEVIATION], dtype=np.float32)
+    values = (np.asarray(image, dtype=np.float32) / 255 - mean) / deviation
+    return np.ascontiguousarray(values.transpose(2, 0, 1))
 
 
 def load_torchvision() -> Any:

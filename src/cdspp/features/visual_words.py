@@ -1,15 +1,21 @@
 """Histograms of SIFT visual words: counts of the nearest words of a codebook."""
 
+from __future__ import annotations
+
 import logging
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from cdspp.core.errors import DataError
-from cdspp.features.base import WordExtractor, read_image
+from cdspp.datasets.pixels import read_images
+from cdspp.features.base import WordExtractor
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
 
 logger = logging.getLogger(__name__)
 
@@ -104,11 +110,15 @@ class VisualWords(WordExtractor):
         import cv2
 
         sift = cv2.SIFT.create()
-        for path in files:
-            image = read_image(path, "L")
+        for image in self.prepared(files):
+            yield self._descriptors(sift, np.asarray(image))
+
+    def prepared(self, files: Sequence[Path]) -> Iterator[Image]:
+        """Yield the images of a domain as keypoints are described in them."""
+        for image in read_images(files, "L"):
             if self.max_side is not None:
                 image.thumbnail((self.max_side, self.max_side))
-            yield self._descriptors(sift, np.asarray(image))
+            yield image
 
     def _descriptors(self, sift: Any, pixels: np.ndarray) -> np.ndarray:
         if self.sampling == "dense":

@@ -30,6 +30,7 @@ from cdspp.methods.labels import (
     Labels,
     check_classes,
     compare_classes,
+    in_form_of,
     labelled_accuracy,
     read_labels,
 )
@@ -280,7 +281,7 @@ class HeterogeneousClassifier(ClassifierMixin, BaseEstimator):
             )
         form = "csr" if self.accepts_sparse else False
         checks: dict[str, Any] = {"dtype": self._row_type, "accept_sparse": form}
-        with number_errors(X, name):
+        with number_errors(X, name, sparse=self.accepts_sparse):
             if of_source:
                 return validation.check_array(X, input_name=name, **checks)
             return validation.validate_data(self, X, reset=reset, **checks)
@@ -359,6 +360,7 @@ class HeterogeneousClassifier(ClassifierMixin, BaseEstimator):
             )
         X_source = self._read_rows(source.X, "source.X", of_source=True)
         y_source, labelled = read_labels(source.y)
+        y_source = in_form_of(y, y_source)
         validation.check_consistent_length(X_source, labelled)
         if not labelled.all():
             raise ValueError(

@@ -7,16 +7,21 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.sparse import issparse
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
-from cdspp.core.errors import LabelWarning
+from cdspp.core.errors import ClassWarning, LabelWarning
 from cdspp.core.labels import (
     ALIKE,
+    MINUS_ONE,
     UNLABELLED,
     as_text,
     class_list,
+    class_table,
     is_missing,
+    kept_labels,
+    label_text,
     missing_markers,
     near_duplicates,
     no_common_class,
@@ -47,6 +52,8 @@ def read_labels(y: Any) -> tuple[NDArray[Any], NDArray[np.bool_]]:
         objects = np.empty(len(y), dtype=object)  # else NumPy turns NaN into text
         objects[:] = y
         y = np.asarray(y) if numbers and len(y) else objects
+    if issparse(y):
+        raise ValueError("y: expected an array or list of labels, got a sparse matrix.")
     array: NDArray[Any] = column_or_1d(y, warn=True)
     if is_text := array.dtype.kind in "OSU":
         entries = array.tolist()
@@ -76,10 +83,11 @@ def _of_one_kind(values: NDArray[Any]) -> NDArray[Any]:
             f"y mixes text and numbers: {text!r} and {number!r} are both labels. Use "
             "only text or only numbers."
         )
-    if "-1" in labels:
+    if MINUS_ONE in {*labels} - kept_labels():
         raise ValueError(
             'y contains the text "-1". Mark unlabelled rows with None or the integer '
-            "-1 in an object array: np.array([...], dtype=object)."
+            "-1 in an object array: np.array([...], dtype=object). If it is a class, "
+            'fit inside `with cdspp.keep_labels("-1"):`.'
         )
     return np.asarray(labels)
 
@@ -102,6 +110,24 @@ def ignore_few_rows() -> Iterator[None]:
         yield
 
 
+def in_form_of(target: NDArray[Any], source: NDArray[Any]) -> NDArray[Any]:
+    """Return source labels, text or booleans, as the target writes the same classes.
+
+    TRUE equals True, and a letter with a separate accent the composed letter.
+    """
+    if not {target.dtype.kind, source.dtype.kind} <= {"U", "b"}:
+        return source
+    forms = {label_text(label): label for label in np.unique(target).tolist()}
+    classes, codes = np.unique(source, return_inverse=True)
+    # Outer blanks are no form: they are refused like capitals.
+    texts = [str(label) for label in classes.tolist()]
+    names = [
+        forms.get(label_text(label), label) if text == text.strip() else label
+        for label, text in zip(classes.tolist(), texts, strict=True)
+    ]
+    return np.asarray(names)[codes] if names else source
+
+
 def compare_classes(
     target: NDArray[Any], source: NDArray[Any], name: str, *, several: bool = False
 ) -> None:
@@ -115,20 +141,20 @@ def compare_classes(
             f"Target labels have type {target.dtype} and source labels "
             f"{source.dtype}. Use text for both, or numbers for both."
         )
-    target, source = np.unique(target), np.unique(source)
-    extra = np.setdiff1d(target, source), np.setdiff1d(source, target)
-    pairs = near_duplicates({"target": extra[0].tolist(), "source": extra[1].tolist()})
+    places = {"y": target.tolist(), "source.y": source.tolist()}
+    classes, source_classes = ({*labels} for labels in places.values())
+    extra = {"target": classes - source_classes, "source": source_classes - classes}
+    pairs = near_duplicates(extra)
     if pairs := [pair for pair in pairs if "(target)" in pair and "(source)" in pair]:
         raise ValueError(_similar_labels(pairs))
-    for fault in no_common_class({"y": target.tolist(), "source.y": source.tolist()}):
+    for fault in no_common_class(places):
         raise ValueError(f"{name}: {fault}")
-    if several and len(target) == 1 < len(source):
-        context = f"source.y has {class_list(source)}"
+    if several and len(classes) == 1 < len(source_classes):
+        context = f"source.y has {class_list(source_classes)}"
         raise ValueError(f"{name}: {one_class('y', target[0], context)}")
-    sides = zip(extra, ("the target", "the source"), strict=True)
-    text = "; ".join(f"{class_list(n)} in {side} only" for n, side in sides if len(n))
-    if text:
-        warnings.warn(f"{name}: {text}.", LabelWarning, stacklevel=3)
+    if any(extra.values()):
+        text = f"{name}: some classes are in one domain only"
+        warnings.warn(f"{text}:{class_table(places)}", ClassWarning, stacklevel=3)
 
 
 def _similar_labels(pairs: Sequence[str]) -> str:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import KW_ONLY, dataclass, replace
+from datetime import date, timedelta
 from functools import cache
 from os import PathLike
 from typing import Any, NamedTuple
@@ -121,14 +122,27 @@ def note_missing_source() -> None:
 
 
 @contextmanager
-def number_errors(X: Any, name: str) -> Iterator[None]:
-    """Raise ValueError for masked values, paths of files, and non-numeric columns."""
+def number_errors(X: Any, name: str, *, sparse: bool = False) -> Iterator[None]:
+    """Raise ValueError for masked values, paths of files, and non-numeric columns.
+
+    `sparse` rows are refused unless the caller takes them.
+    """
+    from cdspp.methods import available, method_class
+
     if np.ma.is_masked(X):
         masked = f"{name}: {counted(int(X.mask.sum()), 'value')} of a masked array"
         raise ValueError(f"{masked} are missing. Fill them, or drop their rows.")
     if isinstance(X, str | PathLike):
         fault = f"{name}: expected rows of numbers, got {str(X)!r:.200}"
         raise ValueError(f"{fault}. Read files with cdspp.read_table.")
+    if issparse(X) and not sparse:
+        takes = ", ".join(
+            name for name in available() if method_class(name).accepts_sparse
+        )
+        fault = f"{name}: expected dense rows, got sparse rows. Pass its toarray()"
+        raise ValueError(f"{fault}; fits of these methods take sparse rows: {takes}.")
+    if odd := _odd_columns(X):
+        raise ValueError(_not_numbers(name, odd))
     try:
         yield
     except (TypeError, ValueError) as error:
@@ -138,11 +152,52 @@ def number_errors(X: Any, name: str) -> Iterator[None]:
         converts = isinstance(error, TypeError) or "could not convert" in str(error)
         if not (named and converts):
             raise
-        raise ValueError(
-            f"{name}: {counted(len(named), 'column')} of text or dates "
-            f"({shortened(named)}), expected numbers. Encode them, for example with "
-            "cdspp.TableEncoder(categories='one-hot', dates='number')."
-        ) from error
+        raise ValueError(_not_numbers(name, named)) from error
+
+
+def _not_numbers(name: str, columns: Sequence[str]) -> str:
+    return (
+        f"{name}: {counted(len(columns), 'column')} of text or dates "
+        f"({shortened(columns)}), expected numbers. Encode them, for example with "
+        "cdspp.TableEncoder(categories='one-hot', dates='number')."
+    )
+
+
+def _odd_columns(X: Any) -> list[str]:
+    """Name the columns of dates, durations and 1_7, which NumPy turns into numbers.
+
+    Columns of text are named beside them.
+    """
+    if hasattr(X, "columns") and hasattr(X, "dtypes"):
+        kinds = dict(zip(map(str, X.columns), X.dtypes, strict=True))
+        columns = ((name, kinds[str(name)], X[name]) for name in X.columns)
+        if not any(_is_odd(kind, cells) for _, kind, cells in columns):
+            return []
+        return [
+            k for k, kind in kinds.items() if getattr(kind, "kind", "O") not in "biuf"
+        ]
+    array = np.asarray(X) if isinstance(X, (list, tuple)) else X
+    if (
+        getattr(array, "ndim", 0) != 2
+        or getattr(array.dtype, "kind", "") not in "mMOUS"
+    ):
+        return []
+    parts = enumerate(np.asarray(array).T, start=1)
+    return [f"column {k}" for k, cells in parts if _is_odd(cells.dtype, cells)]
+
+
+def _is_odd(kind: Any, cells: Any) -> bool:
+    """Return whether a column of a type has cells that no number stands for."""
+    if hasattr(kind, "is_temporal"):  # a type of polars
+        return bool(kind.is_temporal())
+    if kind.kind not in "OUS":
+        return bool(kind.kind in "mM")
+    for cell in np.asarray(cells, dtype=object):
+        if isinstance(cell, (date, timedelta, np.datetime64, np.timedelta64)):
+            return True
+        if isinstance(cell, str) and "_" in cell:
+            return True
+    return False
 
 
 @dataclass(frozen=True, eq=False)

@@ -85,7 +85,7 @@ def write_time_claims(
     plans: Plans, records: Paths, paper: PathLike, outputs: Paths
 ) -> None:
     """Write the claims of the paper about computation time."""
-    times = measure_times(read_fit_records(records).results, plans)
+    times = measure_times(read_fit_records(records, plans).results, plans)
     claims = read_claims(Path(paper, "claims.yaml"))
     evidence = [Times(plan, times, PaperPlan.of(plan).printed) for plan in plans]
     findings = check_claims(evidence, claims, read_print(paper))

@@ -25,7 +25,7 @@ _TIMES = ("benchmark", "title", "row", *_OF_ROW, *_MEASURED, *_PAPER)
 
 def write_times(plans: Plans, records: Paths, paper: PathLike, outputs: Paths) -> None:
     """Write the table of computation times next to the printed ones."""
-    results = read_fit_records(records).results
+    results = read_fit_records(records, plans).results
     times = measure_times(results, plans, paper_times(paper, plans))
     write_tables([build_times_table(times)], outputs)
 

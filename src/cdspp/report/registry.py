@@ -5,7 +5,6 @@ Tables of measured seconds have their own folder (`timings`), because all others
 equal bytes in equal runs.
 """
 
-import re
 import tomllib
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -51,9 +50,9 @@ class Item:
     """A table, a figure, or a table of seconds, made if a plan has what it needs.
 
     The name is the stem of its files, with ``{benchmark}`` or ``{curve}`` for each. One
-    job makes all items of a maker, or those of each benchmark; without a maker, a file
-    of rules of its section does. The caption may have the fields of `caption_fields`. A
-    table that the page does not show can be downloaded there.
+    call of a maker makes all its items, or those of a benchmark; without a maker, a
+    file of rules of its section does. The caption may have the fields of
+    `caption_fields`. A table that the page does not show can be downloaded there.
     """
 
     kind: str
@@ -79,18 +78,24 @@ class Part:
     sentence: str = ""
 
 
-class ItemJob(NamedTuple):
-    """Items of one kind that one job makes by one maker; `captions` have their names.
+class ItemGroup(NamedTuple):
+    """Items of one kind that one call of a maker makes; `captions` have their names.
 
     Items made only from data need only the part of their plans that concerns the data.
     """
 
-    name: str
     kind: str
     maker: Maker
-    plans: Plans
     of_data: bool
     captions: dict[str, str]
+
+
+class ItemJob(NamedTuple):
+    """The items of a benchmark, by whose name it goes, or those over all (no name)."""
+
+    name: str
+    plans: Plans
+    groups: list[ItemGroup]
 
 
 def _has(kind: str) -> Callable[[BenchmarkPlan], bool]:
@@ -139,6 +144,7 @@ RULE = {verdict: _prose("rule", verdict) for verdict in _PROSE["rule"]}
 _figure, _table = (partial(_captioned, kind) for kind in (FIGURE, TABLE))
 _showcase = attrgetter("showcase")
 _OF_DATA = ("labels", "features", "splits")
+_OF_TABLES = {"comparisons", "pairwise"}
 _OF_SHOWCASE = ("fits", "subspace", "source_labels", "target_labels")
 SCORES = _maker("tables.benchmark:write_benchmark")
 DATA = _maker("tables.contents:write_contents", *_OF_DATA)
@@ -231,25 +237,30 @@ def item_names(item: Item, plans: Plans) -> list[str]:
 
 def item_jobs(plans: Plans) -> list[ItemJob]:
     """Return the jobs that make the tables and figures of a study, in order."""
-    jobs: dict[tuple[str, Maker, str], ItemJob] = {}
+    jobs: dict[str, ItemJob] = {}
+    groups: dict[tuple[str, str, Maker], ItemGroup] = {}
     pairs = [(part, item) for part in page_parts() for item in part.items]
     for part, item in pairs:
         if (maker := item.maker) is None:
             continue
-        stem = re.sub(r"[-_]?{\w+}", "", item.name)
-        of_data = set(maker.inputs) <= set(_OF_DATA)
         # The caption of a table is by default the text that opens its part.
         opening = item.fold or part
         end = "" if opening.heading.endswith("?") else "."
         text = item.caption or f"{opening.heading}{end} {opening.sentence}".strip()
         by_benchmark = "{benchmark}" in item.name
+        # A job cannot read tables that it makes.
+        suffix = "" if _OF_TABLES.isdisjoint(maker.inputs) else "_from_tables"
         for chosen in [[plan] for plan in plans] if by_benchmark else [plans]:
             if names := item_names(item, chosen):
-                suffix = f"_{chosen[0].benchmark}" if by_benchmark else ""
-                job = ItemJob(stem + suffix, item.kind, maker, chosen, of_data, {})
-                captions = jobs.setdefault((item.kind, maker, suffix), job).captions
+                name = f"{chosen[0].benchmark}{suffix}" if by_benchmark else ""
+                job = jobs.setdefault(name, ItemJob(name, chosen, []))
+                key = name, item.kind, maker
+                if key not in groups:
+                    of_data = {*maker.inputs} <= {*_OF_DATA}
+                    groups[key] = ItemGroup(item.kind, maker, of_data, {})
+                    job.groups.append(groups[key])
                 caption = text.format(**caption_fields(chosen))
-                captions |= dict.fromkeys(names, caption)
+                groups[key].captions.update(dict.fromkeys(names, caption))
     return list(jobs.values())
 
 

@@ -1,6 +1,6 @@
 """External programs as methods: the inputs they read, and their predictions."""
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Container, Iterable
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -9,8 +9,9 @@ import numpy as np
 import pandas as pd
 
 from cdspp.core.errors import DataError
-from cdspp.core.files import atomic, write_csv
+from cdspp.core.files import write_csv
 from cdspp.core.names import MAIN, PathLike, feature_names, task_domains
+from cdspp.core.outputs import atomic
 from cdspp.core.wording import counted
 from cdspp.methods.base import UNLABELLED, Iteration
 from cdspp.methods.problem import find_collapse
@@ -23,11 +24,15 @@ NARROWER = ("benchmark", "setting")
 
 
 def export_benchmark(
-    folder: Path, blocks: Iterable[tuple[str, TaskFiles]], overlap: str
+    folder: Path,
+    blocks: Iterable[tuple[str, TaskFiles]],
+    overlap: str,
+    trials: Container[int] | None = None,
 ) -> int:
     """Write splits and features of a benchmark, without labels of test samples.
 
-    `blocks` has each task with the files of its fits. Returns the number of trials.
+    `blocks` has each task with the files of its fits. Returns the number of trials
+    over all tasks; only `trials` are written, or all.
     """
     tables, views, exported = [], dict[str, str](), set[Path]()
     for task, files in blocks:
@@ -46,7 +51,7 @@ def export_benchmark(
             rows = pd.DataFrame({"id": features.ids.astype("str"), **columns})
             with atomic(output) as temporary:
                 rows.to_parquet(temporary, index=False)
-        for trial in read_trials(files, overlap=overlap):
+        for trial in read_trials(files, numbers=trials, overlap=overlap):
             tables.append(_split(trial, task))
     write_csv(folder / "splits.csv", pd.concat(tables))
     names = {role: feature_names(view)[1] for role, view in views.items()}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import os
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -42,6 +42,7 @@ from cdspp.stages.trials import TaskFiles, Trial, read_trials
 TrialResult = tuple[dict[str, Any], Sequence[Iteration]]
 # Files of a block; the digest `read` of a trial covers its part of them.
 OF_BLOCKS = frozenset({"source_split", "target_split", "pairs", "prior"})
+BLOCKS = "[0-9]*-*[0-9].json"  # records of a fit
 
 FOLDS = 3  # number of folds of the labelled rows, to select options
 Grid = Mapping[str, Sequence[Any]]
@@ -72,7 +73,8 @@ class Fit:
 
     @classmethod
     def specified(cls, predictions: PathLike, made_of: Specification) -> Fit:
-        """Return the fit of a specification."""
+        """Return the fit of a specification, with the trials of its block."""
+        made_of = made_of.of_block(Path(predictions).stem)
         return cls(predictions, made_of, **made_of.arguments)
 
 
@@ -90,11 +92,11 @@ def fit_block(job_inputs: JobInputs, fits: Sequence[Fit]) -> None:
     """Run the fits of a job: methods on a task and block, in several settings.
 
     A fit with the same inputs, options, code and package versions is kept, so that a
-    job with an additional method or setting computes only that one; likewise a trial
-    from another block. Each fit has the same bytes as in a job of its own. A trial that
-    the method cannot fit counts as failed; one that stops with any other error is
-    marked, to be fitted again. DataError as in `read_trials`; ConfigError: a network
-    finds no GPU although the job requests one.
+    job with an additional method or setting computes only that one; likewise a trial,
+    from another block or not needed now. Each fit has the same bytes as in a job of its
+    own. A trial that the method cannot fit counts as failed; one that stops with any
+    other error is marked, to be fitted again. DataError as in `read_trials`;
+    ConfigError: a network finds no GPU although the job requests one.
     """
     files = job_inputs.files.items()
     with loaded_methods(fits):
@@ -103,7 +105,7 @@ def fit_block(job_inputs: JobInputs, fits: Sequence[Fit]) -> None:
         for _, settings in groupby(fits, key=attrgetter("method")):
             with memory.shared_results():
                 for fit in settings:
-                    placed = _on_device(fit, job_inputs.gpus)
+                    placed = on_device(fit, job_inputs.gpus)
                     if _is_current(placed, inputs):
                         log.info("%s exists, with equal inputs", fit.predictions)
                         os.utime(fit.predictions)
@@ -134,20 +136,19 @@ def refit_trial(
     Call it within `loaded_methods`. Its numbers are those of `fit_block`. KeyError: the
     files of the block have no such trial; other errors as in `fit_block`.
     """
-    run_trial, trials = _trials(job_inputs, _on_device(fit, job_inputs.gpus))
+    run_trial, trials = _trials(job_inputs, on_device(fit, job_inputs.gpus), {number})
     for trial in trials:
-        if trial.number == number:
-            with memory.shared_results():
-                return _new_trial(run_trial, trial, trial.digest())
+        with memory.shared_results():
+            return _new_trial(run_trial, trial, trial.digest())
     raise KeyError(number)
 
 
 def device_of_fit(fit: Fit, gpus: int) -> str:
     """Return the device of a fit in a job that requests `gpus` GPUs, for a record."""
-    return _device(_on_device(fit, gpus))
+    return _device(on_device(fit, gpus))
 
 
-def _on_device(fit: Fit, gpus: int) -> Fit:
+def on_device(fit: Fit, gpus: int) -> Fit:
     """Return the fit with ``auto`` replaced by the device that its job requests."""
     method = method_class(fit.method)
     options = {**defaults_of(method), **fit.options}
@@ -161,6 +162,8 @@ def _is_current(fit: Fit, inputs: Mapping[str, str]) -> bool:
     record = _current_record(path, fit)
     if record is None or record.inputs != inputs or not os.path.isfile(path):
         return False
+    if changes(record, fit.made_of._replace(inputs={})):
+        return False  # it lacks trials
     unexpected = any(trial["crashed"] for trial in record.trials)
     return not unexpected and record.sha256 == provenance.file_digest(path)
 
@@ -175,15 +178,15 @@ def _current_record(path: PathLike, fit: Fit) -> Record | None:
         if device is not None:
             on_processor = record.extra["device"] == devices.PROCESSOR
             is_equal = is_equal and on_processor == (device == devices.PROCESSOR)
-        if is_equal and not changes(record, fit.made_of._replace(inputs={})):
+        if is_equal and not changes(record, fit.made_of._replace(inputs={}, trials=())):
             return record
     return None
 
 
 def _trials(
-    job_inputs: JobInputs, fit: Fit
+    job_inputs: JobInputs, fit: Fit, numbers: Container[int] | None
 ) -> tuple[Callable[[Trial], TrialResult], Iterator[Trial]]:
-    """Return the function that fits a trial, and the trials of the block."""
+    """Return the function that fits a trial, and trials of the block, or all."""
     files = job_inputs.files
     run_trial: Callable[[Trial], TrialResult] = partial(_run_trial, job_inputs, fit)
     if "predictions" in files:
@@ -196,17 +199,21 @@ def _trials(
     arguments: dict[str, Any] = {"overlap": fit.overlap, "bridge": fit.bridge}
     if method_class(fit.method).accepts_sparse:
         arguments["max_dense"] = 0 if fit.bridge else MAX_DENSE
-    return run_trial, read_trials(files, **arguments)
+    return run_trial, read_trials(files, numbers=numbers, **arguments)
 
 
 def _write_fit(job_inputs: JobInputs, fit: Fit, inputs: Mapping[str, str]) -> None:
-    run_trial, trials = _trials(job_inputs, fit)
-    earlier = DoneTrials(fit, inputs)
+    earlier, needed = DoneTrials(fit, inputs), {*fit.made_of.trials}
+    numbers = needed | earlier.numbers if needed else None
+    run_trial, trials = _trials(job_inputs, fit, numbers)
     rows: dict[str, list[Any]] = {name: [] for name in formats.FIT_COLUMNS}
     results = []
     for trial in trials:
         read = trial.digest()
-        result = earlier.get(trial.number, read) or _new_trial(run_trial, trial, read)
+        result = earlier.get(trial.number, read)
+        if result is None and needed and trial.number not in needed:
+            continue  # an earlier one, of other samples
+        result = result or _new_trial(run_trial, trial, read)
         results.append(result[0])
         for name, values in result[1].items():
             rows[name] += values
@@ -259,18 +266,17 @@ class DoneTrials:
 
     def __init__(self, fit: Fit, inputs: Mapping[str, str]) -> None:
         self._path = Path(fit.predictions)
-        self._trials = {*trials_of_block(self._path.stem)}
         self._fits: dict[tuple[int, str], formats.FitFile] = {}
-        for other, trials in sorted(self._blocks().items()):
-            common = trials & self._trials
-            record = _current_record(other, fit) if common else None
-            if not record or _shared_inputs(record.inputs) != _shared_inputs(inputs):
-                continue
+        for other, record in usable_blocks(fit, inputs):
             with suppress(DataError, OSError):  # damaged, or removed by another job
                 fit_file = formats.read_fit(other)
-                valid = (each for each in fit_file.record.trials if not each["crashed"])
-                keys = ((each["trial"], each["read"]) for each in valid)
+                keys = ((each["trial"], each["read"]) for each in sound_trials(record))
                 self._fits |= dict.fromkeys(keys, fit_file)
+
+    @property
+    def numbers(self) -> set[int]:
+        """The numbers of the trials."""
+        return {number for number, _ in self._fits}
 
     def get(self, trial: int, key: str) -> tuple[Any, dict[str, list[Any]]] | None:
         """Return record and rows of a trial; `key` is the digest of all its inputs."""
@@ -282,20 +288,54 @@ class DoneTrials:
 
     def remove_covered(self) -> None:
         """Remove blocks that share trials with this one, if all are elsewhere."""
-        blocks = self._blocks()
-        blocks.pop(self._path, None)
+        overlapping = {path: _trials_in(path) for path in _blocks(self._path)}
+        kept_trials = overlapping.pop(self._path)
         # Blocks of one size share no trials, so no other job of the run needs these.
-        others = (trials for trials in blocks.values() if not trials & self._trials)
-        kept_trials = self._trials.union(*others)
-        for path, trials in blocks.items():
-            if trials & self._trials and trials <= kept_trials:
+        for path in _blocks(self._path, overlap=False):
+            kept_trials |= _trials_in(path)
+        for path, trials in overlapping.items():
+            if trials <= kept_trials:
                 record_path(path).unlink(missing_ok=True)
                 path.unlink(missing_ok=True)
 
-    def _blocks(self) -> dict[Path, set[int]]:
-        records = self._path.parent.glob("[0-9]*-*[0-9].json")
-        paths = (record.with_suffix(".parquet") for record in records)
-        return {path: {*trials_of_block(path.stem)} for path in paths}
+
+def usable_blocks(fit: Fit, inputs: Mapping[str, str]) -> Iterator[tuple[Path, Record]]:
+    """Yield the blocks, of any size, with the trials that a job keeps for a fit.
+
+    They have its options, code, package versions and device, and `inputs`, digests by
+    name, as far as these are of no block. A job compares those of blocks by trial.
+    """
+    for path in filter(Path.is_file, _blocks(Path(fit.predictions))):
+        record = _current_record(path, fit)
+        if record and _shared_inputs(record.inputs) == _shared_inputs(inputs):
+            yield path, record
+
+
+def sound_trials(record: Record) -> list[Mapping[str, Any]]:
+    """Return the trials of a fit without those that stopped with another error."""
+    return [trial for trial in record.trials if not trial["crashed"]]
+
+
+def _blocks(fit: Path, *, overlap: bool = True) -> list[Path]:
+    """Return the files of a fit that share trials with a block by name, or do not."""
+    in_block = {*trials_of_block(fit.stem)}
+    files = (record.with_suffix(".parquet") for record in fit.parent.glob(BLOCKS))
+    return sorted(
+        path
+        for path in files
+        if in_block.isdisjoint(trials_of_block(path.stem)) != overlap
+    )
+
+
+def _trials_in(path: Path) -> set[int]:
+    with suppress(DataError):  # damaged: all that its name says
+        return {trial["trial"] for trial in formats.read_fit_record(path).trials}
+    return {*trials_of_block(path.stem)}
+
+
+def files_of_block(inputs: Mapping[str, str]) -> list[str]:
+    """Return those inputs of a fit, by name, that belong to its block."""
+    return [v for k, v in inputs.items() if formats.input_kind(k) in OF_BLOCKS]
 
 
 def _shared_inputs(inputs: Mapping[str, str]) -> dict[str, str]:

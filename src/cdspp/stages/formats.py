@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -17,8 +17,10 @@ from numpy.typing import NDArray
 from cdspp.core import files
 from cdspp.core.files import read_error
 from cdspp.core.names import FitKey, PathLike, fit_key, task_domains, trials_of_block
+from cdspp.core.outputs import atomic
 from cdspp.core.provenance import file_digest, ids_digest
 from cdspp.core.records import (
+    MISSING,
     Record,
     Specification,
     read_record,
@@ -99,7 +101,7 @@ def write_features(path: PathLike, features: Features) -> None:
     if features.columns is not None:
         parts["columns"] = np.asarray(features.columns, dtype=np.str_)
     provenance = json.dumps(dict(features.provenance), sort_keys=True)
-    with files.atomic(path) as temporary, temporary.open("wb") as stream:
+    with atomic(path) as temporary, temporary.open("wb") as stream:
         np.savez(stream, provenance=np.asarray(provenance), **parts)
 
 
@@ -144,7 +146,7 @@ def write_rows(
     """Write named columns as Parquet with the declared types, in the given order."""
     import pyarrow.parquet as pq
 
-    with files.atomic(path) as temporary:
+    with atomic(path) as temporary:
         pq.write_table(_table(columns, values), temporary)
 
 
@@ -240,7 +242,7 @@ class ExpectedFits(NamedTuple):
         """Return the specification of one fit, empty if there is none."""
         key = fit_key(path)
         name = f"{key.setting}/{key.method}"
-        found = self.specifications.get(name, Specification())
+        found = self.specifications.get(name, Specification()).of_block(key.block)
         return found._replace(inputs=input_files(found.inputs, key))
 
 
@@ -271,6 +273,13 @@ class FitFile:
     columns: Mapping[str, NDArray[Any]]
     record: Record
 
+    def first_trials(self, n_trials: int) -> FitFile:
+        """Return the fit with its trials up to a number."""
+        kept = self.columns["trial"] <= n_trials
+        columns = {name: values[kept] for name, values in self.columns.items()}
+        record = self.record.first_trials(n_trials)
+        return replace(self, columns=columns, record=record)
+
 
 def read_fit_record(path: PathLike) -> Record:
     """Read the record of a fit, by its path or that of the fit.
@@ -298,6 +307,7 @@ def read_fit(
 ) -> FitFile:
     """Read the predictions of a fit, and check them against its record and path.
 
+    Of a fit with more trials than `expected`, only the expected ones are returned.
     DataError: predictions or record are damaged, were changed or belong to another fit;
     the predicted samples are not the test samples of each trial, once per iteration; or
     the fit is not as `expected`, for instance written late by a job of an earlier run.
@@ -310,8 +320,10 @@ def read_fit(
     digests_of_files = {} if digests is None else digests
     digests_of_files[str(file)] = file_digest(file)
     if reason := record_mismatch(file, expected, digests_of_files, record=record):
-        raise record_error(file, reason)
-    return fit
+        lacks = "it lacks trials that the study asks for"
+        raise record_error(file, lacks if reason == MISSING else reason)
+    trials = expected.trials if expected else ()
+    return fit.first_trials(max(trials)) if trials else fit
 
 
 def _check_rows(fit: FitFile) -> None:

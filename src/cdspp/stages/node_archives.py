@@ -8,8 +8,9 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from cdspp.core.files import atomic, read_json
+from cdspp.core.files import read_json
 from cdspp.core.names import PathLike, Paths
+from cdspp.core.outputs import atomic
 from cdspp.datasets.base import ROWS_NAME, read_index
 
 

@@ -17,8 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cdspp.core.errors import DataError
-from cdspp.core.files import atomic, read_arrays, write_csv
+from cdspp.core.files import read_arrays, write_csv
 from cdspp.core.names import PathLike, task_domains
+from cdspp.core.outputs import atomic
 from cdspp.stages import formats
 from cdspp.stages.formats import SCORE_COLUMNS, FitFile
 
@@ -206,11 +207,15 @@ def vote(predictions: pd.DataFrame) -> pd.DataFrame:
 
 
 def write_predictions(
-    *, fits: Iterable[PathLike], labels: Iterable[PathLike], outputs: Sequence[PathLike]
+    *,
+    fits: Iterable[PathLike],
+    labels: Iterable[PathLike],
+    outputs: Sequence[PathLike],
+    expected: formats.ExpectedFits | None = None,
 ) -> None:
     """Write the predictions of each method for the unlabelled rows of its target.
 
-    `labels` are as in `write_scores`; a CSV file is written for each
+    `labels` and `expected` are as in `write_scores`; a CSV file is written for each
     ``.../<benchmark>/<task>/<method>.csv`` of `outputs`.
     """
     import pandas as pd
@@ -218,7 +223,7 @@ def write_predictions(
     truth = {Path(path).stem: formats.labels_by_id(path) for path in labels}
     blocks: dict[tuple[str, str], list[pd.DataFrame]] = {}
     for path in fits:
-        fit = formats.read_fit(path)
+        fit = formats.read_fit(path, expected and expected.of(path))
         rows, task = pd.DataFrame(fit.columns), fit.key.task
         target = truth[task_domains(task).target]
         is_unlabelled = [not target.get(name) for name in rows["id"]]

@@ -8,9 +8,9 @@ import numpy as np
 from scipy import linalg
 
 from cdspp.core import devices, errors, labels
-from cdspp.core.files import atomic
 from cdspp.core.linalg import Float, column_signs, row_normalise
 from cdspp.core.names import PathLike
+from cdspp.core.outputs import atomic
 from cdspp.methods import make, option_defaults
 from cdspp.methods.base import UNLABELLED
 from cdspp.stages.formats import SUBSPACE_ARRAYS

@@ -1,7 +1,7 @@
 """The data of a fit: views, splits and pairs of a task, trial by trial."""
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
@@ -82,11 +82,12 @@ TaskFiles = Mapping[str, PathLike]
 def read_trials(
     files: TaskFiles,
     *,
+    numbers: Container[int] | None = None,
     overlap: str = "exclude",
     bridge: Mapping[str, Any] = {},
     max_dense: float = math.inf,
 ) -> Iterator[Trial]:
-    """Yield the trials of a block.
+    """Yield the trials of a block, or those with some `numbers`.
 
     If `overlap` is "exclude", unlabelled target samples that are also labelled source
     samples of the same trial, by id, are left out. Sparse rows with more than
@@ -102,7 +103,8 @@ def read_trials(
     pairs = _pair_reader(files, source, target, bridge.get(PAIRS, 0))
     prior = files.get("prior")
     shares = formats.read_rows(prior, formats.SHARE_COLUMNS) if prior else {}
-    for number in np.unique(split["trial"]):
+    in_block = np.unique(split["trial"]).tolist()
+    for number in (n for n in in_block if numbers is None or n in numbers):
         sides = [(each.X, _of_trial(of_source, number)) for each, of_source in domains]
         ids = tuple(left["id"] for _, left in sides)
         target_rows = _of_trial(split, number)
@@ -116,7 +118,7 @@ def read_trials(
         bridge_parts: dict[str, Any] = {SHARED: shared, PAIRS: paired}
         parts = [(X[left["row"]], left["label"]) for X, left in sides]
         yield Trial(
-            number=int(number),
+            number=number,
             X=target.X[target_rows["row"]],
             y=np.where(is_labelled, target_rows["label"], UNLABELLED),
             test_ids=target_rows["id"][~is_labelled],

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import logging
 import os
+import warnings
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import chain
@@ -31,7 +32,14 @@ from cdspp.core.records import (
 )
 from cdspp.core.run_lock import own_run
 from cdspp.core.wording import counted, duration
-from cdspp.stages.fit import FOLDS, Fit, JobInputs, grid_options, loaded_methods
+from cdspp.stages.fit import (
+    FOLDS,
+    Fit,
+    JobInputs,
+    grid_options,
+    loaded_methods,
+    sound_trials,
+)
 from cdspp.stages.formats import read_fit_record
 from cdspp.stages.refit import compare_refit
 from cdspp.study.files import files_before_fits
@@ -64,7 +72,7 @@ class AffectedFit(NamedTuple):
     @property
     def trials(self) -> list[Mapping[str, Any]]:
         """Its trials without those that a run makes again after unexpected errors."""
-        return [trial for trial in self.record.trials if not trial["crashed"]]
+        return sound_trials(self.record)
 
     def origin(self, trial: Mapping[str, Any]) -> dict[str, Any]:
         """Return code and versions that made a trial."""
@@ -107,7 +115,7 @@ def affected_fits(study: Study) -> list[AffectedFit]:
             with suppress(DataError):  # without a sound record a run remakes it
                 record = read_fit_record(path)
                 expected = specifications.expected_fits(fit_key(path).benchmark)
-                target = expected.of(path)
+                target = expected.of(path)._replace(trials=())
                 reason = record_mismatch(path, target, digests, record=record)
                 versions = provenance.numeric_versions(record.extra["versions"])
                 fit = AffectedFit(file, record, target)
@@ -218,7 +226,8 @@ def _refits(
     level = root.level
     root.setLevel(logging.ERROR)  # other lines are for the log of a job
     try:
-        with loaded_methods(fits):
+        with warnings.catch_warnings(), loaded_methods(fits):
+            warnings.simplefilter("ignore")  # the page has those of the fits
             for sampled, fit in zip(sample, fits, strict=True):
                 key, inputs = sampled.fit.key, sampled.fit.specification.inputs
                 job_inputs = JobInputs(inputs, key.benchmark, key.task, study.gpus)

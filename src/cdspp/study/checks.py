@@ -4,6 +4,7 @@ import os
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 from cdspp import features
@@ -32,7 +33,7 @@ def cross_faults(index: ConfigNames, plugins: Sequence[ReportPlugin]) -> list[st
         *["study: all studies share a folder of this name; choose another."] * taken,
         *_repeated_ids(index),
         *_view_faults(index),
-        *_weight_faults(index),
+        *_own_file_faults(index),
         *_benchmark_faults(index),
         *_method_faults(index),
         *_role_faults(index),
@@ -74,20 +75,20 @@ def _view_faults(index: ConfigNames) -> Faults:
             yield f"{where}.view: the views are based on each other in a circle."
 
 
-def _weight_faults(index: ConfigNames) -> Faults:
+def _own_file_faults(index: ConfigNames) -> Faults:
     places: dict[str, str] = {}
     for where, view in index.entries("views"):
-        for options in _options_by_domain(view) if _extractor(view) else ():
-            path = options.get("weights", names.UNTRAINED)
-            own = isinstance(path, str) and path != names.UNTRAINED
-            if own and not features.pretrained_network(view["extractor"], options):
-                places.setdefault(path, where)
+        for options in _options_by_domain(view):
+            with suppress(TypeError, ValueError):  # reported as a fault of the view
+                for path in features.own_files(view["extractor"], options):
+                    named = (k for k, v in options.items() if str(Path(str(v))) == path)
+                    places.setdefault(path, f"{where}.options.{next(named, '')}")
     for path, where in places.items():
         if not os.path.isfile(path):
-            others = "or random, or IMAGENET1K_V1, which is fetched"
-            expected = f"the path of a state dict, from the folder of the run; {others}"
-            fault = f"no such file: {path}"
-            yield f"{where}.options.weights: {fault}. Expected {expected}."
+            others = ", or random, or IMAGENET1K_V1, which is fetched"
+            others = others if where.endswith(".weights") else ""
+            expected = f"a path from the folder of the run{others}"
+            yield f"{where}: no such file: {path}. Expected {expected}."
 
 
 def _extractor(view: Config) -> type[features.Extractor] | None:
@@ -146,7 +147,8 @@ def _kind_faults(index: ConfigNames, where: str, entry: Config, key: str) -> Fau
             if published_spec(dataset.entry, name, domain) is None:
                 yield f"{place}: {name} is not published for domain {domain}."
         return
-    if extractor.kind not in {"view", dataset.kind}:
+    of_files = extractor.kind == "files" and dataset.kind in ("images", "texts")
+    if extractor.kind not in {"view", dataset.kind} and not of_files:
         text = f"{dataset.identifier} has {dataset.kind}"
         yield f"{place}: {root['extractor']} reads {extractor.kind}, but {text}."
     if issubclass(extractor, WordExtractor):
@@ -188,20 +190,29 @@ def _domain_faults(index: ConfigNames, where: str, entry: Config) -> Faults:
 
 
 def _class_faults(index: ConfigNames, where: str, entry: Config) -> Faults:
-    domains = {}
-    for name, sizes in index.datasets[entry["dataset"]].class_sizes.items():
-        domains[name] = [label for label, size in sizes.items() if size]
+    dataset, domains = index.datasets[entry["dataset"]], {}
+    for name, sizes in dataset.class_sizes.items():
+        domains[name] = Counter({label: size for label, size in sizes.items() if size})
+    for name in names.role_domains(task_names(entry, domains))["source"]:
+        if n := dataset.undecided.get(name):
+            text = f"{n} labels of the source {name} are -1, a class or no label?"
+            remedy = "Say keep_labels: ['-1'] or unlabelled: ['-1']"
+            yield f"{where}.dataset: {text} {remedy} in the data set."
     for task in task_names(entry, domains):
-        sides: dict[str, list[str]] = {}
+        sides: dict[str, Counter[str]] = {}
         sources, target = names.task_domains(task)
         for side in (sources, (target,)):
-            found = (label for name in side for label in domains.get(name, []))
-            sides["+".join(side)] = list(dict.fromkeys(found))
+            found = (domains.get(name, Counter()) for name in side)
+            sides["+".join(side)] = sum(found, Counter[str]())
         if all(map(len, sides.values())):
-            yield from (f"{where}.tasks: {task}: {x}" for x in no_common_class(sides))
+            option = "map_labels: FILE" if dataset.kind == "tables" else ""
+            facts = (dataset.facts.get(name) for name in (*sources, target))
+            notes = "".join(f"\n    {fact}" for fact in facts if fact)
+            for fault in no_common_class(sides, option):
+                yield f"{where}.tasks: {task}: {fault}{notes}"
         for name, labels in sides.items():
             if len(labels) == 1:
-                text = f"domain {name} has only the class {labels[0]}. Add rows of"
+                text = f"domain {name} has only the class {[*labels][0]}. Add rows of"
                 yield f"{where}.tasks: {task}: {text} another, or remove the task."
 
 
@@ -371,12 +382,12 @@ def _runnable(index: ConfigNames, methods: Iterable[str]) -> list[str]:
 
 def external_faults(index: ConfigNames, settings: Collection[str]) -> Faults:
     """Yield tasks, trials and the like of external predictions that a study lacks."""
-    # Not at the top: it needs pandas, and few studies have predictions.
-    from cdspp.stages.external import external_places
-
     for place, method in index.entries("methods"):
         if "predictions" not in method:
             continue
+        # Not at the top: it needs pandas, and few studies have predictions.
+        from cdspp.stages.external import external_places
+
         where = f"{place}.predictions"
         try:
             places = external_places(method["predictions"])

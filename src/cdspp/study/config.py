@@ -6,6 +6,7 @@ import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from datetime import date
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -51,6 +52,14 @@ EMBEDDED = "embedded"  # the study of config.yaml, as a preset
 EXTERNAL_KEYS = ("display_name", "kind", "seconds", "preprocessing")
 # Keys of a method that the study fits itself.
 FITTED = ("class", *EXTERNAL_KEYS[1:], "options", "grid", "prior_file", "source_view")
+KINDS_OF_VALUES = {
+    "string": "text",
+    "integer": "a whole number",
+    "number": "a number",
+    "boolean": "true or false",
+    "array": "a list",
+    "object": "keys with values",
+}
 SHOWN = 100  # letters of a value in a message, at either end
 NAME_A_PRESET = (
     "Add them, or name presets that have them, as in `preset: [embedded, quick]`: "
@@ -215,14 +224,49 @@ def _sentences(error: Any) -> Iterator[str]:
         remedy = f" {NAME_A_PRESET}" if not path and {*missing} - {"study"} else ""
         yield f"{where}missing {', '.join(missing)}.{remedy}"
     elif error.validator == "oneOf":
-        constant = "all" if "const" in error.validator_value[0] else "a number"
-        expected = f"expected {constant} or a list of <source>_<target>"
-        yield f"{where}{expected}, got {error.instance!r}."
+        inner = [each for each in error.context if each.relative_path]
+        if inner and isinstance(error.instance, Mapping):
+            for each in inner:
+                yield from _sentences(each)
+            return
+        tasks = "tasks" in path
+        choices = [_expected(rule, tasks=tasks) for rule in error.validator_value]
+        text = f"{where}expected {' or '.join(choices)}, got {error.instance!r}"
+        yield f"{text}{_quoted(error.instance)}."
+    elif error.validator == "type":
+        expected = _expected(error.schema)
+        hint = _quoted(error.instance) if error.validator_value == "string" else ""
+        got = _cut(repr(error.instance))
+        if isinstance(error.instance, str) and error.validator_value == "array":
+            hint = f": write [{error.instance}]"
+        yield f"{where}expected {expected}, got {got}{hint}."
     else:
-        message = error.message
-        if len(message) > 2 * SHOWN:  # the value, then the rule
-            message = f"{message[:SHOWN]} ... {message[-SHOWN:]}"
-        yield f"{where}{message}."
+        yield f"{where}{_cut(error.message)}."
+
+
+def _cut(text: str) -> str:
+    """Return the beginning and end of a long text: a value, and the rule."""
+    return text if len(text) <= 2 * SHOWN else f"{text[:SHOWN]} ... {text[-SHOWN:]}"
+
+
+def _expected(rule: Mapping[str, Any], *, tasks: bool = False) -> str:
+    """Return in words what a rule of the schema accepts."""
+    if "const" in rule:
+        return str(rule["const"])
+    if tasks and rule["type"] == "array":
+        return "a list of <source>_<target>"
+    kinds = rule["type"] if isinstance(rule["type"], list) else [rule["type"]]
+    return " or ".join(KINDS_OF_VALUES[kind] for kind in kinds)
+
+
+def _quoted(value: object) -> str:
+    """Return the advice to quote what YAML reads as another type than text."""
+    if isinstance(value, bool):
+        word = "YES" if value else "NO"
+        return f" (YAML reads {word} so): write it in quotes, as '{word}'"
+    simple = value is None or isinstance(value, (int, float, date))
+    word = "NULL" if value is None else str(value)
+    return f": write '{word}', in quotes" if simple else ""
 
 
 def register_external_methods(config: Config) -> Iterator[str]:
@@ -319,7 +363,9 @@ def _user_dataset(dataset: Dataset, entry: Config) -> StudyDataset:
     location = {key: value for key, value in entry.items() if key != "id"}
     columns = getattr(dataset, "features", {})
     name, kind, paired = dataset.identifier, dataset.kind, dataset.n_paired
-    return StudyDataset(name, kind, sizes, location, unlabelled, {}, paired, columns)
+    more: dict[str, Any] = {"features": columns}
+    more |= {key: getattr(dataset, key, {}) for key in ("undecided", "facts")}
+    return StudyDataset(name, kind, sizes, location, unlabelled, {}, paired, **more)
 
 
 def _build(index: ConfigNames, plugins: list[ReportPlugin], notes: list[str]) -> Study:

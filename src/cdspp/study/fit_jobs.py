@@ -9,19 +9,19 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
-from itertools import count, groupby, product
+from itertools import groupby, product
 from operator import attrgetter
 from typing import Any, NamedTuple
 
 from cdspp.core import names
 from cdspp.core.errors import EXTRAS, install_hint
 from cdspp.core.memory import memory_text
-from cdspp.core.names import FitKey, PathLike, trials_of_block
+from cdspp.core.names import FitKey, PathLike
 from cdspp.core.wording import duration, listed
 from cdspp.features import Extractor, extractor_class, make_extractor
 from cdspp.methods import cost, method_class
 from cdspp.methods.cost import Cost, Size
-from cdspp.study.files import input_patterns
+from cdspp.study.files import feature_file, input_patterns
 from cdspp.study.model import Study, StudyDataset
 
 # Number of features if it depends on the data: bags of words, shares of energy.
@@ -94,6 +94,26 @@ def missing_packages(
     ]
 
 
+def check_own_files(study: Study, files: Iterable[PathLike] | None = None) -> None:
+    """Raise DataError if a view cannot use its files of the user.
+
+    It reads those of all views, or of those that make some of the `files`.
+    """
+    made = None if files is None else {os.path.basename(file) for file in files}
+    to_check = dict[Extractor, None]()
+    for dataset, domain, view in study.feature_names():
+        name: str | None = view
+        while name is not None:
+            path = feature_file(study, dataset, domain, name)
+            if made is None or os.path.basename(path) in made:
+                to_check[_extractor(study, domain, name)] = None
+            name = study.views[name].view
+    for extractor in to_check:
+        packages = (name.partition(".")[0] for name in extractor.modules)
+        if extractor.own_files and all(map(find_spec, packages)):
+            extractor.check_own_files()
+
+
 def fit_jobs(study: Study) -> Iterator[list[FitKey]]:
     """Yield the fits of each job of a study; the first one names the job's log."""
     for group in fit_rules(study):
@@ -105,12 +125,11 @@ def fit_rules(study: Study) -> Iterator[FitRule]:
     """Yield the groups of fits that share jobs; every fit is in exactly one."""
     rules = Counter[str]()
     for benchmark in study.benchmarks:
-        numbers = count(1)
         for group in _unnamed_groups(study, benchmark):
             _, setting, _, name, _ = group.fits[0]
-            if is_quick(study, group):
-                name = f"quick_{next(numbers)}"
-            elif setting != names.MAIN:
+            if others := len(group.methods) - 1:
+                name = f"{name}_and_{others}_more"
+            if setting != names.MAIN:
                 name = f"{name}_{setting}"
             rule = f"fit_{benchmark}_{name}".replace("-", "_")
             rules[rule] += 1
@@ -150,17 +169,18 @@ def is_quick(study: Study, group: FitRule) -> bool:
     return not group.needs_torch and longest_seconds(study, group) <= SHARED_SECONDS
 
 
-def job_cost(study: Study, group: FitRule, task: str, trials: int) -> Cost:
-    """Return the expected cost of a job's fits on `trials` trials, in whole seconds."""
-    costs = [cell_cost(study, key._replace(task=task)) for key in group.fits]
-    seconds = round(trials * sum(each.seconds for each in costs))
-    return Cost(seconds, max(each.megabytes for each in costs))
+def job_cost(study: Study, group: FitRule, task: str, block: str) -> Cost:
+    """Return the expected cost of a job's fits on a block, in whole seconds."""
+    keys = [key._replace(task=task, block=block) for key in group.fits]
+    costs = [(len(study.fit_trials(key)), cell_cost(study, key)) for key in keys]
+    seconds = round(sum(n_trials * each.seconds for n_trials, each in costs))
+    return Cost(seconds, max(each.megabytes for _, each in costs))
 
 
 def longest_seconds(study: Study, group: FitRule) -> int:
     """Return the expected seconds of a group's longest job."""
-    trials = max(len(trials_of_block(block)) for block in group.blocks)
-    return int(max(job_cost(study, group, t, trials).seconds for t in group.tasks))
+    first = group.blocks[0]  # no other has more trials
+    return int(max(job_cost(study, group, t, first).seconds for t in group.tasks))
 
 
 def runs_ungrouped(study: Study, group: FitRule) -> bool:
@@ -169,11 +189,11 @@ def runs_ungrouped(study: Study, group: FitRule) -> bool:
 
 
 def fit_request(
-    study: Study, group: FitRule, task: str, trials: int, attempt: int = 1
+    study: Study, group: FitRule, task: str, block: str, attempt: int = 1
 ) -> Request:
-    """Return the request of a job of a group, on a block of `trials` trials."""
+    """Return the request of a job of a group."""
     gpus = study.gpus if group.needs_torch else 0
-    return job_request(job_cost(study, group, task, trials), gpus, attempt)
+    return job_request(job_cost(study, group, task, block), gpus, attempt)
 
 
 def expected_seconds(
@@ -193,8 +213,7 @@ def expected_seconds(
         if rule in groups:
             group, task, block = groups[rule], wildcards["task"], wildcards["block"]
             if group.fits[0]._replace(task=task, block=block) not in copying:
-                n_trials = len(trials_of_block(block))
-                seconds += job_cost(study, group, task, n_trials).seconds
+                seconds += job_cost(study, group, task, block).seconds
         seconds_of_jobs[number] = seconds
     return seconds_of_jobs
 
@@ -220,7 +239,7 @@ def forecast(study: Study) -> tuple[list[Forecast], Forecast]:
     for benchmark in study.benchmarks:
         for key in study.fits(benchmark):
             expected, name = cell_cost(study, key), key.method
-            n_trials = len(trials_of_block(key.block))
+            n_trials = len(study.fit_trials(key))
             trials[name] += n_trials
             hours[name] += n_trials * expected.seconds / 3600
             memory[name] = max(memory[name], expected.megabytes)

@@ -9,7 +9,15 @@ from itertools import product
 from typing import Any, TypeVar
 
 from cdspp.core.files import content_digest
-from cdspp.core.names import MAIN, NO_SCALE, REAL, FitKey, role_domains, task_domains
+from cdspp.core.names import (
+    MAIN,
+    NO_SCALE,
+    REAL,
+    FitKey,
+    role_domains,
+    task_domains,
+    trials_of_block,
+)
 from cdspp.datasets import dataset_recipe
 from cdspp.datasets.base import digests_path
 from cdspp.datasets.catalogue import published_spec
@@ -49,7 +57,8 @@ class StudyDataset:
 
     `own` locates the user's own files, as in `cdspp.datasets.own_dataset`, `entry` is
     that of the catalogue; `paired` samples are in every domain, as pairs; `features`
-    has the names of columns by domain, if tables have them.
+    has the names of columns by domain, if tables have them, `undecided` counts
+    their labels -1, which a source may not have, and `facts` explain their classes.
     """
 
     identifier: str
@@ -60,6 +69,8 @@ class StudyDataset:
     entry: Mapping[str, Any] = field(default_factory=dict)
     paired: int = 0
     features: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    undecided: Mapping[str, int] = field(default_factory=dict)
+    facts: Mapping[str, str] = field(default_factory=dict)
 
     def resource(self, view: View, domain: str | None) -> str | None:
         """Return the download that a view of files needs, None if it needs none."""
@@ -249,10 +260,13 @@ class Study:
         return {}
 
     def blocks(self, trials: int) -> tuple[str, ...]:
-        """Return the names of the blocks that hold the first `trials` trials."""
+        """Return the names of the blocks that hold the first `trials` trials.
+
+        They do not depend on the number of trials, so that files remain in their place.
+        """
         size = self.block_size
         starts = range(1, trials + 1, size)
-        return tuple(f"{first}-{min(first + size - 1, trials)}" for first in starts)
+        return tuple(f"{first}-{first + size - 1}" for first in starts)
 
     def fit_keys(self, benchmark: str) -> Iterator[FitKey]:
         """Yield each method in each setting, for any ``{task}`` and ``{block}``."""
@@ -288,6 +302,12 @@ class Study:
         """Return the number of trials of a method in a setting."""
         trials = self.methods[method].trials
         return min(trials, self.settings[setting].trials or trials)
+
+    def fit_trials(self, key: FitKey) -> range:
+        """Return the trials of a block that a fit needs."""
+        in_block = trials_of_block(key.block)
+        n_trials = self.setting_trials(key.setting, key.method)
+        return range(in_block.start, min(in_block.stop, n_trials + 1))
 
     def setting_methods(self, benchmark: str, setting: str) -> tuple[str, ...]:
         """Return the methods that a setting runs on a benchmark."""

@@ -85,7 +85,8 @@ class BenchmarkPlan:
     reference is shown in detail, empty if the reference does not run, or has no common
     subspace. Gains within `margin` points count as equal; `holm_over_methods` corrects
     the verdicts in the matrix of methods for their number. `plugins` has the data of
-    plug-ins of the report, by their names.
+    plug-ins of the report, by their names. `fit_trials` has the number of trials of
+    every fit, by ``<setting>/<method>``, because files of fits may have more.
     """
 
     study: str
@@ -105,6 +106,7 @@ class BenchmarkPlan:
     margin: float = 1.0
     holm_over_methods: bool = True
     plugins: Mapping[str, Any] = field(default_factory=dict)
+    fit_trials: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def protocol(self) -> str:
@@ -183,6 +185,10 @@ def plan_of(study: Study, benchmark: str) -> BenchmarkPlan:
         margin=study.margin,
         holm_over_methods=study.holm_over_methods,
         plugins=study.plugins.get(benchmark, {}),
+        fit_trials={
+            f"{key.setting}/{key.method}": study.setting_trials(key.setting, key.method)
+            for key in study.fit_keys(benchmark)
+        },
     )
 
 

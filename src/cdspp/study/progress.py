@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from cdspp.core.errors import DataError
 from cdspp.core.jobs import FINISHED, READY
-from cdspp.core.names import MAIN, FitKey, trials_of_block
+from cdspp.core.names import MAIN, FitKey
 from cdspp.core.run_lock import RunLock, read_run_locks
 from cdspp.stages.formats import read_fit_record
 from cdspp.study.files import FIT, FIT_LOG, SUBSPACE
@@ -90,14 +90,16 @@ def _add_fits(progress: Progress, study: Study, fits: list[FitKey]) -> None:
     for key in fits:
         counter = progress.fits[key.benchmark, key.method]
         file = FIT.format(study=study.name, **key._asdict())
-        trials = None
+        wanted, trials = study.fit_trials(key), list[Mapping[str, Any]]()
         with suppress(DataError):  # damaged: remade
             if Path(f"{file}.parquet").is_file():
-                trials = read_fit_record(f"{file}.parquet").trials
-        if trials is None:
+                record = read_fit_record(f"{file}.parquet")
+                trials = [each for each in record.trials if each["trial"] in wanted]
+        if len(trials) < len(wanted):
             rest = MISSING if state == DONE else state
-            counter[rest] += len(trials_of_block(key.block))
+            counter[rest] += len(wanted) - len(trials)
             whole = False
+        if not trials:
             continue
         whole = whole and Path(f"{file}.json").stat().st_mtime >= log.written
         failed = [trial["reason"] for trial in trials if trial["status"] != "ok"]

@@ -3,28 +3,29 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
-from cdspp.core.errors import DataError
-from cdspp.core.names import FitKey, trials_of_block
-from cdspp.core.records import OTHER_CODE, record_mismatch
+from cdspp.core.names import FitKey
+from cdspp.core.provenance import file_digest
+from cdspp.core.records import MISSING, OTHER_CODE, TRIALS, record_mismatch
 from cdspp.core.wording import counted, duration, listed
-from cdspp.stages.formats import ExpectedFits, read_fit_record
+from cdspp.study.files import SCORES
 from cdspp.study.fit_jobs import cell_cost, fit_jobs
 from cdspp.study.model import Study
 from cdspp.study.specifications import Specifications
 from cdspp.study.stale import FOLLOWS, fit_file, last_write
 
-MISSING = "not computed yet"
 NAMED = 3  # methods in a sentence
 
 
 class Cause(NamedTuple):
-    """A reason to fit, the methods that it concerns, their fits and seconds."""
+    """A reason to fit, the methods that it concerns, their fits and seconds.
+
+    Of another number of trials that needs no fit, it concerns benchmarks.
+    """
 
     reason: str
     methods: tuple[str, ...]
@@ -35,12 +36,14 @@ class Cause(NamedTuple):
 class RunForecast(NamedTuple):
     """The fits of a study, one per trial: those that are kept, and causes of others.
 
-    The `copying` jobs, by their first fits, only copy trials from other blocks.
+    The `copying` jobs, by their first fits, only copy trials from other blocks. Of the
+    other jobs, `cells` are benchmark, setting and method of what they fit.
     """
 
     kept: int
     causes: tuple[Cause, ...]
     copying: frozenset[FitKey] = frozenset()
+    cells: frozenset[tuple[str, str, str]] = frozenset()
 
     def __str__(self) -> str:
         """Return a line for each cause, and the number of fits that are kept."""
@@ -53,6 +56,15 @@ class RunForecast(NamedTuple):
             for cause in self.causes
         ]
         return "\n".join([*lines[:-1], f"{lines[-1]}{kept}."])
+
+    def methods(self, fits: Iterable[FitKey]) -> list[str]:
+        """Return the methods of which some of these `fits`, of any task, are made."""
+        made = (fit.method for fit in fits if _cell(fit) in self.cells)
+        return [*dict.fromkeys(made)]
+
+
+def _cell(fit: FitKey) -> tuple[str, str, str]:
+    return fit.benchmark, fit.setting, fit.method
 
 
 def _names(methods: Sequence[str]) -> str:
@@ -70,19 +82,18 @@ def run_forecast(
     A fit that follows from other files is kept after all if these come out equal.
     """
     known = specifications or Specifications(study)
-    kept, other_blocks = 0, _OtherBlocks(study, known, stale_files)
+    kept, existing = 0, _KeptTrials(study, known, stale_files)
     copied, to_fit = set[FitKey](), set[FitKey]()
     fits: dict[tuple[str, str], int] = defaultdict(int)  # by reason and method
     seconds: dict[tuple[str, str], float] = defaultdict(float)
     for key in chain.from_iterable(map(study.fits, study.benchmarks)):
-        file, trials = fit_file(study, key), {*trials_of_block(key.block)}
-        reason = stale_files.get(file, "")
-        n_left = len(trials) if reason else 0
-        if not reason and not last_write(file):
-            done, reason = other_blocks.trials(key)
-            n_left = len(trials - done)
+        file, n_trials = fit_file(study, key), len(study.fit_trials(key))
+        reason = stale_files.get(file, "" if last_write(file) else MISSING)
+        n_left = n_trials if reason else 0
+        if reason == MISSING:
+            n_left -= len(existing.of(key))
             copied |= set() if n_left else {key}
-        kept += len(trials) - n_left
+        kept += n_trials - n_left
         if n_left:
             to_fit.add(key)
             fits[reason, key.method] += n_left
@@ -99,56 +110,72 @@ def run_forecast(
         for job in (fit_jobs(study) if copied else ())
         if to_fit.isdisjoint(job) and not copied.isdisjoint(job)
     )
+    causes += _rescored(study, stale_files, {key.benchmark for key in to_fit})
     by_cost = sorted(causes, key=lambda cause: -cause.seconds)
-    return RunForecast(kept, tuple(by_cost), frozenset(copying))
+    made = frozenset(map(_cell, to_fit))
+    return RunForecast(kept, tuple(by_cost), frozenset(copying), made)
 
 
-class _OtherBlocks:
-    """Finds the trials of a missing file in the files of other blocks."""
+def _rescored(
+    study: Study, stale_files: Mapping[str, str], fitted: Collection[str]
+) -> list[Cause]:
+    """Return benchmarks without new fits whose number of trials changed, as causes."""
+    benchmarks: dict[str, list[str]] = defaultdict(list)
+    for name in (name for name in study.benchmarks if name not in fitted):
+        scores = SCORES.format(study=study.name, benchmark=name)
+        if (reason := stale_files.get(scores, "")).startswith(f"{TRIALS} "):
+            benchmarks[reason].append(name)
+    return [Cause(why, tuple(found), 0, 0.0) for why, found in benchmarks.items()]
+
+
+class _KeptTrials:
+    """Finds the trials that a job keeps, in files with blocks of any size."""
 
     def __init__(
-        self,
-        study: Study,
-        specifications: Specifications,
-        stale_files: Mapping[str, str],
+        self, study: Study, specifications: Specifications, stale_files: Collection[str]
     ) -> None:
         self._study, self._specifications = study, specifications
-        self._stale_files = stale_files
-        self._expected: dict[str, ExpectedFits] = {}
-        self._digests: dict[str, str] = {}
-        self._splits: dict[str, str] = {}
+        self._stale_files = frozenset(stale_files)
+        self._digests: dict[str, str] = dict.fromkeys(stale_files, "")
 
-    def trials(self, key: FitKey) -> tuple[set[int], str]:
-        """Return the trials that a job keeps, and why it fits the others."""
-        if key.benchmark not in self._expected:
-            expected = self._specifications.expected_fits(key.benchmark)
-            self._expected[key.benchmark] = expected
-        done, wanted = set[int](), {*trials_of_block(key.block)}
-        reason, folder = "", Path(fit_file(self._study, key)).parent
-        blocks = sorted(folder.glob("[0-9]*-*[0-9].parquet"))
-        for path in (b for b in blocks if wanted & {*trials_of_block(b.stem)}):
-            with suppress(DataError):  # damaged: its trials are fitted again
-                record = read_fit_record(path)
-                found = {t["trial"] for t in record.trials if not t["crashed"]} & wanted
-                problem = self._mismatch(path) if found else ""
-                done |= set() if problem else found
-                reason = reason or problem
-        return done, reason if reason and not done else MISSING
+    def of(self, key: FitKey) -> set[int]:
+        """Return the trials of a missing or incomplete file that a job keeps."""
+        file = fit_file(self._study, key)
+        if not any(Path(file).parent.glob("*.json")):
+            return set()
+        # Imported here: it imports scikit-learn, and few forecasts need it.
+        from cdspp.stages.fit import (
+            Fit,
+            files_of_block,
+            on_device,
+            sound_trials,
+            usable_blocks,
+        )
 
-    def _mismatch(self, path: Path) -> str:
-        """Return why the trials of a block are outdated; empty if they are not."""
-        expected = self._expected[path.parts[-5]].of(path)
-        if not self._stale_files.keys().isdisjoint(expected.inputs.values()):
-            return FOLLOWS
-        for file in expected.inputs.values():
-            # Splits of this block, whose records no other check reads.
-            if Path(file).stem == path.stem and Path(file).is_file():
-                if file not in self._splits:
-                    of_split = self._specifications.of(file)
-                    self._splits[file] = record_mismatch(file, of_split, self._digests)
-                if self._splits[file]:
-                    return self._splits[file]
-        return record_mismatch(path, expected, self._digests)
+        expected = self._specifications.expected_fits(key.benchmark)
+        made_of = expected.of(file)
+        fit, kept = Fit.specified(file, made_of), set[int]()
+        # A GPU need not be in the machine that plans.
+        fit = fit if self._study.gpus else on_device(fit, 0)
+        inputs = {name: self._digest(path) for name, path in made_of.inputs.items()}
+        for path, record in usable_blocks(fit, inputs):
+            splits = files_of_block(expected.of(path).inputs)
+            if not any(map(self._is_outdated, splits)):
+                kept |= {trial["trial"] for trial in sound_trials(record)}
+        return kept.intersection(made_of.trials)
+
+    def _digest(self, file: str) -> str:
+        if file not in self._digests:
+            self._digests[file] = file_digest(file) if Path(file).is_file() else ""
+        return self._digests[file]
+
+    def _is_outdated(self, split: str) -> bool:
+        """Return whether a split exists and a run would draw another."""
+        if not Path(split).is_file():
+            return False
+        expected = self._specifications.of(split)
+        follows = not self._stale_files.isdisjoint(expected.inputs.values())
+        return follows or bool(record_mismatch(split, expected, self._digests))
 
 
 def reasons_of_run(
@@ -160,8 +187,9 @@ def reasons_of_run(
         what = "A run remakes them, and keeps fits with equal inputs"
         yield f"Snakemake has no record of {files}. {what}."
     files_of_reasons: dict[str, list[str]] = defaultdict(list)
+    told = {FOLLOWS, *(cause.reason for cause in fits.causes if not cause.fits)}
     for file, reason in stale_files.items():
-        if reason != FOLLOWS and "/fits/" not in file:
+        if reason not in told and "/fits/" not in file:
             files_of_reasons[reason].append(file)
     for reason, (first, *others) in files_of_reasons.items():
         more = f" and {counted(len(others), 'more file')}" if others else ""
@@ -170,8 +198,7 @@ def reasons_of_run(
     if fits.copying:
         yield (
             f"{counted(len(fits.copying), 'fit job')} will fit nothing, but copy "
-            "trials from files of other blocks, such as 1-10 for 1-5. These files "
-            "keep trials that the study no longer asks for, in case it does again."
+            "trials from files of other blocks, such as 1-10 for 1-5."
         )
 
 

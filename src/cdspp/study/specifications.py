@@ -16,7 +16,7 @@ from cdspp.core.code_digests import code_digest
 from cdspp.core.discovery import defaults_of
 from cdspp.core.files import content_digest
 from cdspp.core.names import MAIN, FitKey
-from cdspp.core.records import DEFAULTS, Specification
+from cdspp.core.records import DEFAULTS, TRIALS, Specification
 from cdspp.datasets import dataset_recipe
 from cdspp.datasets.base import digests_path, file_digests
 from cdspp.features import extractor_class, own_digests, pretrained_network
@@ -173,7 +173,9 @@ class Specifications:
             "numeric_threads": study.numeric_threads,
         }
         code = _method_code("cdspp.stages.fit", method)
-        return Specification(input_patterns(study, key), options, code=code)
+        trials = range(1, study.setting_trials(setting, method) + 1)
+        inputs = input_patterns(study, key)
+        return Specification(inputs, options, code=code, trials=trials)
 
     def _expected_fits(self, benchmark: str) -> ExpectedFits:
         """Return the specifications that the fits of a benchmark must have."""
@@ -195,7 +197,15 @@ class Specifications:
 
     def _scores(self, benchmark: str) -> Specification:
         fits = self.expected_fits(benchmark).specifications.items()
-        options = {"fits": {name: content_digest(each) for name, each in fits}}
+        # Reasons name the innermost key: a fit with other options, or its trials.
+        of_fits = {
+            name: {
+                name: content_digest(each._replace(trials=())),
+                TRIALS: len(each.trials),
+            }
+            for name, each in fits
+        }
+        options = {"fits": of_fits}
         dataset = self._dataset(benchmark)
         domains = self._study.roles(benchmark)["target"]
         labels = {d: label_file(self._study, dataset, d) for d in domains}

@@ -36,6 +36,7 @@ from cdspp.report.figures.style import STYLES, class_colours, dots, draw_line, t
 from cdspp.stages.formats import FIT_COLUMNS, read_rows, write_rows
 
 
+@pytest.mark.usefixtures("no_own_methods")
 def test_every_method_and_control_has_a_style_and_supervised_ones_are_hollow() -> None:
     # Without the method target-only, its place is taken by the state itself.
     assert set(STYLES) == {*available(), *METHODS, *CONTROLS, "none"}
@@ -98,9 +99,10 @@ def test_confusions_count_the_last_iteration_of_every_trial(tmp_path: Path) -> N
     rows = [(1, 1, "t-a-0", "b", 1.0), (1, 1, "t-b-0", "b", 1.0)]
     rows += [(1, 2, "t-a-0", "a", 1.0), (1, 2, "t-b-0", "a", 1.0)]
     rows += [(2, 1, "t-b-1", "b", 1.0)]
-    fit = tmp_path / "goods/main/s_t/cdspp/1-2.parquet"
+    rows += [(3, 1, "t-b-1", "a", 1.0)]  # of a study that had more trials
+    fit = tmp_path / "goods/main/s_t/cdspp/1-3.parquet"
     write_fit(fit, pd.DataFrame(rows, columns=list(FIT_COLUMNS)))
-    counts = count_confusions([fit], labels)
+    counts = count_confusions([fit], labels, make_plan(trials=2))
     assert list(counts.index) == list(counts.columns) == ["a", "b"]
     assert counts.to_numpy().tolist() == [[1, 0], [1, 1]]
 
@@ -111,7 +113,7 @@ def test_a_fit_that_is_not_what_its_record_says_is_refused(tmp_path: Path) -> No
     rows = pd.DataFrame(read_rows(fit, FIT_COLUMNS))
     write_rows(fit, FIT_COLUMNS, rows.assign(predicted="a"))
     with pytest.raises(DataError, match=r"1-2\.parquet.*Delete it"):
-        count_confusions([fit], paths["target_labels"])
+        count_confusions([fit], paths["target_labels"], make_plan())
 
 
 def web_page(path: Path) -> None:

@@ -60,6 +60,15 @@ def test_samples_classes_features_and_labels_are_counted(folder: Path) -> None:
     assert list(target[5:]) == [6, 2, "net", 7, 0, 2, 1, 1, 2, 2, 1, 3]
 
 
+def test_trials_of_a_block_that_the_study_does_not_ask_for_do_not_count(
+    folder: Path,
+) -> None:
+    plan = replace(PLAN, n_trials=1)
+    source, target = count_contents(plan, **files(folder)).itertuples()
+    assert (source.trials, target.trials) == (1, 1)
+    assert (source.fewest_labelled, source.most_labelled) == (4, 4)
+
+
 def test_untrained_networks_and_scales_are_told(folder: Path) -> None:
     [path] = folder.glob("shop.net-1f.npz")
     found = read_features(path)

@@ -116,7 +116,7 @@ def test_the_same_id_in_another_domain_is_the_same_sample() -> None:
 def test_the_table_shows_mean_and_range_and_marks_tasks_within_one_domain(
     splits: list[Path],
 ) -> None:
-    table = build_overlap_table(count_overlap(read_splits(splits), PLAN), PLAN)
+    table = build_overlap_table(count_overlap(read_splits(splits, 2), PLAN), PLAN)
     lines = [line for line in to_markdown(table).splitlines() if line[:1] == "|"]
     assert lines[2:] == [
         "| web → web [within one domain] | 2.5 | 1.5 | 58.3 | 50.0 | 66.7 |",

@@ -36,7 +36,8 @@ def write_showcase(
 ) -> None:
     """Draw the figures of the showcase task: confusion and subspace."""
     [projections], [source], [target] = subspace, source_labels, target_labels
-    confusion = partial(draw_confusion, count_confusions(fits, target), plans[0])
+    confusions = count_confusions(fits, target, plans[0])
+    confusion = partial(draw_confusion, confusions, plans[0])
     of_samples = partial(draw_subspace, projections, source, target)
     style.draw_each(outputs, {"confusion": confusion, "subspace": of_samples})
 
@@ -74,12 +75,16 @@ def draw_confusion(
         bar.outline.set_visible(False)
 
 
-def count_confusions(fits: Sequence[PathLike], labels: PathLike) -> pd.DataFrame:
+def count_confusions(
+    fits: Sequence[PathLike], labels: PathLike, plan: BenchmarkPlan
+) -> pd.DataFrame:
     """Count by class (row) and prediction, at the last iteration, over all trials."""
     truth = labels_by_id(labels)
     frames = []
     for path in fits:
-        rows = pd.DataFrame(read_fit(path).columns)
+        fit = read_fit(path)
+        n_trials = plan.fit_trials[f"{fit.key.setting}/{fit.key.method}"]
+        rows = pd.DataFrame(fit.first_trials(n_trials).columns)
         steps = rows.groupby("trial")["iteration"].transform("max")
         last = rows[rows["iteration"] == steps]
         frames.append(last.assign(true=last["id"].map(truth)))

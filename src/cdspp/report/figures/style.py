@@ -27,8 +27,8 @@ from numpy.typing import ArrayLike, NDArray
 from cdspp.analysis.summary import Floats, mean_sd
 from cdspp.analysis.verdicts import mean_interval
 from cdspp.core.errors import DataError
-from cdspp.core.files import atomic
 from cdspp.core.names import AVERAGE, PathLike, Paths, several_sources
+from cdspp.core.outputs import atomic
 from cdspp.core.wording import escape_invisible, split_name, task_title
 from cdspp.core.yaml_files import read_yaml
 from cdspp.methods.descriptions import looks

@@ -26,9 +26,9 @@ from cdspp.analysis.pairwise import leader, read_pairwise
 from cdspp.analysis.source_help import of_reference, on_average, read_comparisons
 from cdspp.analysis.verdicts import INTERVAL_TRIALS, MIN_TRIALS
 from cdspp.core import wording
-from cdspp.core.files import atomic
 from cdspp.core.jobs import processor_time
 from cdspp.core.names import BASELINE, REFERENCE, PathLike
+from cdspp.core.outputs import atomic
 from cdspp.report import registry
 from cdspp.report.tables.contents import untrained_text
 from cdspp.report.tables.table import (
@@ -71,7 +71,7 @@ def write_report(
     stems = dict.fromkeys(Path(path).with_suffix("") for path in (*tables, *figures))
     candidates = [stem.with_name(stem.name + form) for stem in stems for form in _FORMS]
     assets = {file.name: file for file in reversed(candidates) if file.is_file()}
-    fits = fit_records.read_fit_records(records)
+    fits = fit_records.read_fit_records(records, plans)
     context = {
         "study": study,
         "run": describe_run(fits, plans, study),

@@ -42,18 +42,22 @@ def write_contents(
     """Write the contents of a benchmark, and the overlaps of its tasks."""
     [plan] = plans
     contents = count_contents(plan, labels, features, splits)
-    overlap = count_overlap(read_splits(splits), plan)
+    overlap = count_overlap(read_splits(splits, plan.n_trials), plan)
     tables = build_contents_table(contents, plan), build_overlap_table(overlap, plan)
     write_tables(tables, outputs)
 
 
-def read_splits(paths: Iterable[PathLike]) -> Splits:
-    """Read ``.../<role>/<domain>/<block>.parquet``, with the blocks of each joined."""
+def read_splits(paths: Iterable[PathLike], n_trials: int) -> Splits:
+    """Read ``.../<role>/<domain>/<block>.parquet``, with the blocks of each joined.
+
+    Blocks are drawn whole; only trials up to `n_trials` are returned.
+    """
     blocks: dict[tuple[str, str], list[pd.DataFrame]] = {}
     for path in map(Path, paths):
         role, domain = path.parent.parts[-2:]
         block = formats.read_frame(path, formats.SPLIT_COLUMNS)
-        blocks.setdefault((role, domain), []).append(block)
+        in_study = block[block["trial"] <= n_trials]
+        blocks.setdefault((role, domain), []).append(in_study)
     return {key: pd.concat(each, ignore_index=True) for key, each in blocks.items()}
 
 
@@ -66,7 +70,7 @@ def count_contents(
     """
     label_files = {path.stem: path for path in map(Path, labels)}
     feature_files = {feature_names(path): Path(path) for path in features}
-    blocks, roles = read_splits(splits), names.role_domains(plan.tasks)
+    blocks, roles = read_splits(splits, plan.n_trials), names.role_domains(plan.tasks)
     pairs, entries = [(r, domain) for r in roles for domain in roles[r]], []
     for role, domain in pairs:
         path = label_files[domain]

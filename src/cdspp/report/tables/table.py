@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cdspp.core.errors import DataError
-from cdspp.core.files import atomic
 from cdspp.core.names import PathLike
+from cdspp.core.outputs import atomic
 from cdspp.core.wording import DASH, escape_invisible, in_points, split_name
 
 if TYPE_CHECKING:
