@@ -79,20 +79,18 @@ def valid_id(text: str) -> str:
 
 def read_folder(name: str, folder: str, keep_labels: Sequence[str] = ()) -> StudyData:
     """Read a folder, as `FolderDataset` does; DataError lists invalid names."""
+    from cdspp.analysis.folder_inspection import domain_text
     from cdspp.datasets import FolderDataset
 
     data = FolderDataset(name, folder, keep_labels=keep_labels)
-    sizes, lines, faults = data.contents(), [], list[str]()
+    sizes, faults = data.contents(), list[str]()
+    lines = [domain_text(data, domain) for domain in sizes]
     for domain, class_sizes in sizes.items():
         if valid_id(domain) != domain:
             hint = f", for instance {valid_id(domain)}" if valid_id(domain) else ""
             path = Path(folder) / domain
             faults.append(f"{path}: {NEEDED}. Rename the folder{hint}.")
-        n_unlabelled, numbers = class_sizes.pop("", 0), class_sizes.values()
-        per_class = " to ".join(map(str, dict.fromkeys([min(numbers), max(numbers)])))
-        text = f"{sum(numbers)} {data.kind}, {per_class} per class"
-        text += f", and {n_unlabelled} unlabelled" if n_unlabelled else ""
-        lines.append(f"{domain}: {text}")
+        class_sizes.pop("", None)
     _raise_faults(folder, faults)
     entry = {"id": name, "folder": folder}
     return StudyData(data.kind, sizes, entry, (*lines, *data.notes()))
