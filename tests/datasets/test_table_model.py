@@ -11,8 +11,8 @@ import pytest
 from scipy.sparse import csr_array
 
 from cdspp import CDSPP, SourceDomain, TableEncoder
-from cdspp.core.errors import DataError
 from cdspp.analysis.inspection import inspect_file
+from cdspp.core.errors import DataError
 from cdspp.datasets.table_files import Columns, read_class_map
 from cdspp.datasets.table_model import header_place
 from cdspp.datasets.table_rows import read_domain

@@ -208,8 +208,9 @@ def _of_table(
 ) -> Inspection:
     from cdspp.datasets.table_encoder import TableEncoder, column_remedy
 
-    refused = [*table_faults.double_names(table)]
-    if refused:
+    if not table.cells.size:
+        raise DataError("expected rows of features, got none.")
+    if refused := [*table_faults.double_names(table)]:
         cells = table.cells.loc[:, ~table.cells.columns.duplicated()]
         table = replace(table, cells=cells)
     features = table_rows.features_of(table, columns)[0]
@@ -219,12 +220,14 @@ def _of_table(
     likely = table_faults.likely_labels(table)[:1] if is_unnamed else []
     options = {name: getattr(columns, name) for name in TableEncoder().get_params()}
     encoder = TableEncoder(**options)
-    faults = {c: text for c, text in encoder.learn(table.cells[features])}
+    faults = encoder.learn(table.cells[features])
     others = [*likely, *(n for n in features if n.lower() in (table.label, table.id))]
-    for column, text in faults.items():
-        if column.name not in others:
-            refused.append(f"{text}: {column_remedy(column)}")
-    reasons = {column.name: text for column, text in faults.items()}
+    refused += [
+        f"{text}: {column_remedy(column)}"
+        for column, text in faults
+        if column.name not in others
+    ]
+    reasons = {column.name: text for column, text in faults}
     left = table.cells.drop(columns=[*reasons])
     kept = replace(columns, drop=tuple(n for n in columns.drop if n not in reasons))
     readable = replace(table, cells=left)
