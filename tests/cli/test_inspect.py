@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
+import yaml
 from PIL import Image
 from scipy.sparse import csr_array
 
@@ -18,6 +20,8 @@ from cdspp.analysis.inspection import inspect_file
 from cdspp.cli.main import main
 from cdspp.datasets.table_files import Columns
 
+KEYS = Path(__file__).parents[2] / "docs/extensions/json_keys.yaml"
+LISTED = yaml.safe_load(KEYS.read_text(encoding="utf-8"))["inspect"]
 # Each row and column has one thing to decide; the middle of 99 marks a missing number.
 CELLS = [
     ["Study of plants", "", "", "", "", "", ""],
@@ -127,6 +131,7 @@ def test_two_files_show_both_ranges_and_a_table_of_classes(
     assert "--shared 'same-names,mass_g=mass (kg)*1000'" in both
     assert main(["inspect", "source.csv", "target.csv", "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
+    assert {*_keys(found)} <= {"schema_version", *LISTED}
     assert [of["source"] for of in found["both"]["columns"]] == ["age"]
     assert found["both"]["classes"]["target.csv"] == {"cat": 2, "fox": 2}
     # -1 is a question in the source only.
@@ -138,6 +143,15 @@ def test_two_files_show_both_ranges_and_a_table_of_classes(
         *(True, False),
     ]
     assert (first["undecided"], second["undecided"]) == (1, 1)
+
+
+def _keys(content: Any, above: str = "") -> Iterator[str]:
+    """Yield the paths of keys that the page of commands lists."""
+    for part in content if isinstance(content, list) else [content]:
+        for key, value in part.items():
+            path = f"{above}{key}"
+            is_listed = any(name.startswith(f"{path}.") for name in LISTED)
+            yield from _keys(value, f"{path}.") if is_listed else [path]
 
 
 @pytest.fixture
@@ -167,6 +181,9 @@ def test_a_folder_of_images_shows_modes_ranges_and_what_a_network_sees(
     assert "1 file skipped, not images by suffix: web/cat/notes.txt" in said
     assert re.search(r"phone +TIFF +I;16 +0 to 4095 +1\n", text)
     assert re.search(r"web +PNG +L +0 to 255 +1\n", text)
+    assert main(["inspect", str(photos), "--json"]) == 0
+    keys = {*_keys(json.loads(capsys.readouterr().out))}
+    assert keys <= {"schema_version", *LISTED}
     content = page.read_text(encoding="utf-8")
     assert content.count("data:image/png;base64,") == 2 * 2 * 4  # domains, extractors
     assert "http" not in re.sub('http-equiv|lang="en"', "", content)
