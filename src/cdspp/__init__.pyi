@@ -1,5 +1,6 @@
 # Public names: type checkers read them here, `__init__.py` imports one on first use.
 from cdspp.analysis.compare import compare as compare
+from cdspp.analysis.inspection import inspect as inspect
 from cdspp.core.labels import keep_labels as keep_labels
 from cdspp.datasets.table_encoder import TableEncoder as TableEncoder
 from cdspp.datasets.tables import read_table as read_table

@@ -36,6 +36,11 @@ def column_name() -> str:
     return edited("f0", lambda table: table.assign(**{ESC: "text"}))
 
 
+def inspected() -> str:
+    """Name a column of text, and look at it."""
+    return column_name().replace(FIT, "inspect target.csv")
+
+
 def cell() -> str:
     """Write a cell that is no number."""
     return edited("f0", lambda t: t.assign(f0=[*t["f0"][:-1], ESC]))
@@ -128,7 +133,7 @@ def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     "way",
     [
         *(column_name, cell, label, identifier, array_names, file_name, model_file),
-        *(labels_filled_in, study_key, study_value, command_word, answer),
+        *(inspected, labels_filled_in, study_key, study_value, command_word, answer),
     ],
 )
 def test_a_command_shows_foreign_text_letter_by_letter(

@@ -333,3 +333,21 @@ def test_a_study_names_the_faults_of_all_tables_by_its_own_keys(
     assert "columns.categories one-hot or frequency" in output
     assert "drop: ['exam day']" in output
     assert "--" not in output
+
+
+def test_each_refusal_of_a_table_is_a_line(
+    tmp_path: Path, capsys: Any, monkeypatch: Any
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("lab.csv").write_text(
+        "label,site,seen,a\n-1,A,2024-01-02,1\nx,B,2024-01-03,\n"
+    )
+    Path("field.csv").write_text("label,b\n-1,1\nx,2\ny,3\n")
+    arguments = ["init", "mine", "--table", "lab.csv", "--table", "field.csv"]
+    assert main(arguments) == 2
+    head, *lines = capsys.readouterr().err.splitlines()
+    assert head == "cdspp: error: mine: 3 problems:"
+    assert [line.partition("lab.csv: ")[2][:14] for line in lines] == [
+        *("column 'site' ", "column 'seen' ", "1 of 2 labels "),
+    ]
+    assert lines[0].endswith("or --drop site")

@@ -30,6 +30,7 @@ LINES = {
     "predict": PREDICT,
     "compare": f"compare {TABLES} --repeats 5 --method cdspp-sup --csv c.csv "
     "--page c.html --json c.json --rows-to-label r.csv",
+    "inspect": "inspect {home}/source.csv --page i.html",
     "init": "init mine --table {home}/source.csv --table {home}/target.csv",
     "export-splits": "export-splits mine.yaml --to .",
 }
@@ -37,6 +38,7 @@ OUTPUTS = {
     "fit": ["p.csv", "n.npz"],
     "predict": ["p.csv"],
     "compare": ["c.csv", "c.html", "c.json", "r.csv"],
+    "inspect": ["i.html"],
     "init": ["mine.yaml"],
     "export-splits": ["shop/goods/README.json", "shop/goods/splits.csv"],
 }

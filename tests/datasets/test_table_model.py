@@ -11,8 +11,8 @@ import pytest
 from scipy.sparse import csr_array
 
 from cdspp import CDSPP, SourceDomain, TableEncoder
+from cdspp.analysis.inspection import inspect_file
 from cdspp.core.errors import DataError
-from cdspp.datasets.table_beliefs import beliefs
 from cdspp.datasets.table_files import Columns, read_class_map
 from cdspp.datasets.table_model import header_place
 from cdspp.datasets.table_rows import read_domain
@@ -120,13 +120,13 @@ def test_a_map_of_labels_has_two_columns_and_one_class_each(tmp_path: Path) -> N
 def test_what_is_believed_of_a_file_is_data(tmp_path: Path) -> None:
     path = tmp_path / "a.csv"
     path.write_text("Title\nlabel;a;b\nx;1,5;NA\n-1;2,5;\ny;3;word\n")
-    found = beliefs(path)
+    found = inspect_file(path).to_dict()
     assert (found["format"], found["rows"], found["label"]) == ("text", 3, "label")
     assert (found["labels"], found["undecided"]) == ({"x": 1, "y": 1}, 1)
     first, second = found["columns"]
     assert (first["kind"], first["sign"], first["low"], first["high"]) == (
         *("number", ",", 1.5, 3.0),
     )
-    assert (second["kind"], second["missing"]) == ("text", {"NA": 1, "": 1})
+    assert (second["kind"], second["missing"]) == ("text", {"NA": 1, "empty": 1})
     assert second["fault"].startswith("column 'b' holds text")
     assert [fact["explains"] for fact in found["facts"]] == ["rows"]

@@ -11,9 +11,11 @@ import pandas as pd
 import pytest
 from fuzz.damage import attacks, damaged_bytes, tried
 
+from cdspp.analysis.inspection import inspect_file
 from cdspp.core.errors import DataError
+from cdspp.core.labels import require_distinct
 from cdspp.datasets.table_files import Columns
-from cdspp.datasets.table_rows import DomainRows, read_domain
+from cdspp.datasets.table_rows import DomainRows, complete, read_domain
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(12, 3)).round(4)
@@ -77,3 +79,40 @@ def test_another_way_of_writing_changes_nothing(seeds: range, tmp_path: Path) ->
         np.testing.assert_array_equal(found.X, TABLE[names].to_numpy(), f"{seed}")
         assert found.labels == TABLE["label"].tolist(), seed
         assert found.ids == TABLE["id"].tolist(), seed
+
+
+ODD_CELLS = ("", "NA", "x", "1_7", "2024-01-02", "1,234", "True", "-1", "1:30:00")
+ODD_NAMES = ("a", "Label", "species", "", "3", "x y")
+
+
+def as_source(path: Path, columns: Columns) -> None:
+    """Read a file as the commands read a source with identifiers."""
+    rows = complete(read_domain(path, columns))
+    rows.require_decided()
+    rows.require_labels()
+    rows.require_distinct_ids()
+    require_distinct({"it": rows.labels})
+
+
+@attacks(80, 2000)
+def test_an_inspection_refuses_what_a_fit_refuses(seeds: range, tmp_path: Path) -> None:
+    path, outcomes = tmp_path / "a.csv", set()
+    for seed in seeds:
+        rng = random.Random(seed)
+        table = TABLE.astype(str)
+        for _ in range(rng.randint(0, 2)):
+            row, column = rng.randrange(12), rng.randrange(5)
+            table.iloc[row, column] = rng.choice((*ODD_CELLS, "bee", "Bee", "r3"))
+        names = [*table]
+        if rng.random() < 0.3:
+            names[rng.randrange(5)] = rng.choice(ODD_NAMES)
+        table.set_axis(names, axis=1).to_csv(path, index=False)
+        columns = Columns(required=("label",))
+        fault = tried(lambda columns=columns: as_source(path, columns), f"{seed}")
+        found = tried(lambda columns=columns: inspect_file(path, columns), f"{seed}")
+        refused = [str(found)] if isinstance(found, DataError) else [*found.refused]
+        assert bool(refused) == isinstance(fault, DataError), (
+            f"{seed}: {fault} {refused}"
+        )
+        outcomes.add(bool(refused))
+    assert outcomes == {False, True}

@@ -201,9 +201,13 @@ def candidates_of(runs: HoldOuts) -> list[str]:
     n_labelled = min(fits, default=len(problem.labelled))
     n_classes = int((problem.class_sizes > 0).sum())
     found = pool.default_candidates(problem.bridge, n_labelled, n_classes)
-    if problem.source is None:
-        return [name for name in found if not method_class(name).uses_source]
-    return found if runs.folds else [n for n in found if n not in pool.NO_VOTE_UNTESTED]
+    left_out = pool.NO_VOTE_UNTESTED if problem.class_sizes.max() == 1 else ()
+    return [
+        name
+        for name in found
+        if name not in left_out
+        and (problem.source is not None or not method_class(name).uses_source)
+    ]
 
 
 def _ballots(

@@ -24,7 +24,10 @@ BY_BRIDGE = {
 }
 WITH_ANY_BRIDGE = ("cdspp-bridge",)
 # Candidates that do not vote, with equal weights, if no class has two labels.
-NO_VOTE_UNTESTED: tuple[str, ...] = ()
+NO_VOTE_UNTESTED = (
+    *("logistic-regression", "random-forest", "extra-trees"),
+    "pooled-random-forest",
+)
 
 
 def default_candidates(

@@ -28,7 +28,7 @@ from cdspp.core.linalg import Int
 SHRINKAGE = 0.10  # t
 TEMPERATURE = 0.07  # T
 PSEUDO_ROWS, PSEUDO_VARIANCE = 10, 0.2
-TRAINING_SCATTER = 2.0
+TRAINING_SCATTER = 2.0  # of the variance over training sets to that over rows
 LEVEL = 0.8  # of intervals
 NO_EFFECT = 0.01  # largest gain, either way, that counts as none
 # Rows of gain +1 or -1 that are added to those on which two votes differ.
@@ -233,7 +233,8 @@ def accuracy(
     """Return the accuracy at given class shares, with its interval.
 
     They are the median and quantiles of the beta distribution by Jeffreys' prior for
-    the effective number of rows, so that ten rows of ten are no certainty. Classes
+    the effective number of rows, so that ten rows of ten are no certainty. It is
+    divided by `TRAINING_SCATTER`, because the fits of hold-outs share rows. Classes
     without a tested row are left out.
 
     Parameters
@@ -246,7 +247,8 @@ def accuracy(
         What the accuracy is known to lie between.
     """
     by_row = _row_weights(np.isfinite(correct), codes, shares)
-    n = 1 / float((by_row**2).sum()) if by_row.any() else math.nan
+    squares = TRAINING_SCATTER * float((by_row**2).sum())
+    n = 1 / squares if by_row.any() else math.nan
     value = np.clip(mean_accuracy(correct, codes, shares), 0.0, 1.0)
     quantiles = np.array([0.5, (1 - LEVEL) / 2, (1 + LEVEL) / 2])
     a, b = value * n + 0.5, (1 - value) * n + 0.5

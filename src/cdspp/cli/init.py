@@ -79,20 +79,18 @@ def valid_id(text: str) -> str:
 
 def read_folder(name: str, folder: str, keep_labels: Sequence[str] = ()) -> StudyData:
     """Read a folder, as `FolderDataset` does; DataError lists invalid names."""
+    from cdspp.analysis.folder_inspection import domain_text
     from cdspp.datasets import FolderDataset
 
     data = FolderDataset(name, folder, keep_labels=keep_labels)
-    sizes, lines, faults = data.contents(), [], list[str]()
+    sizes, faults = data.contents(), list[str]()
+    lines = [domain_text(data, domain) for domain in sizes]
     for domain, class_sizes in sizes.items():
         if valid_id(domain) != domain:
             hint = f", for instance {valid_id(domain)}" if valid_id(domain) else ""
             path = Path(folder) / domain
             faults.append(f"{path}: {NEEDED}. Rename the folder{hint}.")
-        n_unlabelled, numbers = class_sizes.pop("", 0), class_sizes.values()
-        per_class = " to ".join(map(str, dict.fromkeys([min(numbers), max(numbers)])))
-        text = f"{sum(numbers)} {data.kind}, {per_class} per class"
-        text += f", and {n_unlabelled} unlabelled" if n_unlabelled else ""
-        lines.append(f"{domain}: {text}")
+        class_sizes.pop("", None)
     _raise_faults(folder, faults)
     entry = {"id": name, "folder": folder}
     return StudyData(data.kind, sizes, entry, (*lines, *data.notes()))
@@ -105,23 +103,26 @@ def read_tables(
 
     DataError lists invalid names and files that cannot be read.
     """
+    from cdspp.analysis.inspection import inspect_file
     from cdspp.cli.rows import class_notes
     from cdspp.core.labels import require_distinct, require_used
-    from cdspp.datasets.table_rows import (
-        classes_explained,
-        gather_rows,
-        read_domain,
-        require_dropped,
-    )
+    from cdspp.datasets.table_rows import classes_explained, require_dropped
 
     names = [valid_id(title) for title, _ in tables]
     paths = [path for _, path in tables]
-    rows_of, faults = gather_rows(read_domain, zip(paths, columns, strict=True))
-    _raise_faults(name, [*_table_faults(tables, names), *faults])
+    faults = [*_table_faults(tables, names)]
+    rows_of = []
+    for place, (path, how) in enumerate(zip(paths, columns, strict=True)):
+        try:
+            found = inspect_file(path, how, impute=True, of_source=not place)
+            faults += (f"{path}: {text}" for text in found.refused)
+            rows_of.append(found.rows)
+        except DataError as error:
+            faults.append(str(error))
+    _raise_faults(name, faults)
     require_dropped(columns[0].drop, rows_of)
     seen = frozenset[str]().union(*(rows.label_column.seen for rows in rows_of))
     require_used(seen, paths)
-    rows_of[0].require_decided()
     with classes_explained(rows_of):
         require_distinct({rows.path: rows.labels for rows in rows_of})
     counts = (Counter(sorted(filter(None, rows.labels))) for rows in rows_of)
@@ -201,7 +202,6 @@ def _table_faults(
 def _raise_faults(name: str, faults: Sequence[str]) -> None:
     if faults:
         lines = "\n".join(f"  - {fault}" for fault in faults)
-        lines = lines.replace(": --impute", ", to be imputed")  # which init requests
         raise DataError(f"{name}: {counted(len(faults), 'problem')}:\n{lines}")
 
 

@@ -29,6 +29,7 @@ LESS_MEMORY = "Leave rows or features out, or use another method, and run again.
 # The commands of each module, in the order of the help.
 MODULES = {
     "fit_predict": ("methods", "fit", "predict"),
+    "inspect": ("inspect",),
     "compare": ("compare",),
     "fetch": ("fetch",),
     "init": ("init",),

@@ -65,7 +65,7 @@ def read_domains(
         if note:
             notes.append(note)
         if arguments.scale != STANDARDISE_EACH:
-            notes += _unit_notes(source, target, shared)
+            notes += unit_notes(source, target, shared)
     if PAIRS in kinds and arguments.paired:
         formats = [columns_of(arguments, role, required=()) for role in ROLES]
         (left, right), note = table_bridge.read_pairs(
@@ -73,8 +73,10 @@ def read_domains(
         )
         bridge[PAIRS] = left * factors, right
         notes.append(note)
-    if kinds:
-        notes += _suggestions(arguments, kinds, (source, target), shared or [])
+    if SHARED in kinds and not arguments.shared and arguments.scale != PCA:
+        notes += column_suggestions(source, target, shared or [])
+    if PAIRS in kinds and not arguments.paired:
+        notes += id_suggestions(source, target)
     return target, source, bridge, notes
 
 
@@ -126,7 +128,7 @@ def class_notes(*tables: DomainRows) -> Iterator[str]:
         yield table_rows.explain_classes(text, tables)
 
 
-def _unit_notes(
+def unit_notes(
     source: DomainRows, target: DomainRows, shared: list[tuple[int, int]]
 ) -> Iterator[str]:
     """Name shared columns with probably different units, and options to fix them."""
@@ -137,22 +139,21 @@ def _unit_notes(
         yield f"note: {spreads}: {options}."
 
 
-def _suggestions(
-    arguments: Namespace,
-    kinds: Collection[str],
-    domains: tuple[DomainRows, DomainRows],
-    shared: list[tuple[int, int]],
+def column_suggestions(
+    source: DomainRows, target: DomainRows, shared: list[tuple[int, int]]
 ) -> Iterator[str]:
-    """Suggest what else source and target may share, with the options to share it."""
-    if SHARED in kinds and not arguments.shared and arguments.scale != PCA:
-        for pair in table_bridge.propose_columns(*domains, shared)[:MOST_PROPOSED]:
-            option = shlex.quote(f"{SAME_NAMES},{pair}" if shared else str(pair))
-            yield f"suggestion: --shared {option}: {pair.numbers}"
-    ids = table_bridge.common_ids(*domains) if PAIRS in kinds else ()
-    if ids and not arguments.paired:
-        paths = (Path(rows.path) for rows in domains)
+    """Suggest further columns to share, with the option that shares them."""
+    for pair in table_bridge.propose_columns(source, target, shared)[:MOST_PROPOSED]:
+        option = shlex.quote(f"{SAME_NAMES},{pair}" if shared else str(pair))
+        yield f"suggestion: --shared {option}: {pair.numbers}"
+
+
+def id_suggestions(source: DomainRows, target: DomainRows) -> Iterator[str]:
+    """Suggest to pair the rows whose ids are in both files."""
+    if ids := table_bridge.common_ids(source, target):
+        paths = (Path(rows.path) for rows in (source, target))
         files = shlex.join(str(p.with_name(f"pairs-{p.name}")) for p in paths)
-        rows = f"of {len(domains[0].ids)} and {len(domains[1].ids)} rows"
+        rows = f"of {len(source.ids)} and {len(target.ids)} rows"
         move = "If equal ids name the same object, move these rows to separate files"
         finding = f"suggestion: {len(ids)} ids occur in both files"
         yield f"{finding}, {rows}. {move} and add --paired {files}"

@@ -5,7 +5,7 @@ import re
 import shutil
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from importlib import metadata
@@ -355,6 +355,16 @@ def _as_json(index: Index) -> dict[str, Any]:
         domains.append({"name": name, "samples": rows, "sha256": index.digest(name)})
     content = {k: v for k, v in vars(index).items() if k not in ("root", "digests")}
     return content | {"domains": domains}
+
+
+def unlabelled_note(
+    place: object, sizes: Mapping[str, int], what: str, words: str = ""
+) -> Iterator[str]:
+    """Yield a note on samples without a label; `words` are what some have instead."""
+    if "" in sizes:
+        text = f"{sizes['']} of {sum(sizes.values())} {what} have no label"
+        text += f" ({words} among them)" if words else ""
+        yield f"{place}: {text}; as a target they are predicted."
 
 
 def unshared_classes(where: str, sizes: Mapping[str, Mapping[str, int]]) -> list[str]:

@@ -70,7 +70,7 @@ class FolderDataset(Dataset):
         self.kind = self._most_common_kind(all_files)
         self.skipped = [path for path in all_files if _kind(path) != self.kind]
         self._samples = {domain: self._as_samples(domain) for domain in self.domains}
-        self._paths = [*chain.from_iterable(map(self._paths_of, self.domains))]
+        self._paths = [*chain.from_iterable(map(self.paths_of, self.domains))]
         pairs = {d: {s.id for s in ss if s.paired} for d, ss in self._samples.items()}
         paired_ids = set.union(*pairs.values())
         self.n_paired = len(paired_ids)
@@ -90,7 +90,7 @@ class FolderDataset(Dataset):
         for note in self.notes():
             log.warning("%s", note)
         if self.kind == "images":
-            check_images({domain: self._paths_of(domain) for domain in self.domains})
+            check_images({domain: self.paths_of(domain) for domain in self.domains})
         return self._samples
 
     def notes(self) -> list[str]:
@@ -100,10 +100,7 @@ class FolderDataset(Dataset):
         notes = self._left_out("file", kind, self.skipped)
         notes += self._left_out("path", "left out, no file of a class folder", strays)
         for domain, sizes in self.contents().items():
-            if n := sizes.get(""):
-                text = f"{n} of {sum(sizes.values())} {self.kind} have no label"
-                place = self.folder / domain
-                notes.append(f"{place}: {text}; as a target they are predicted.")
+            notes += base.unlabelled_note(self.folder / domain, sizes, self.kind)
         notes += filter(None, self.facts.values())
         if any(files.has_unlabelled_folder() for files in self._files.values()):
             what = f"files in a folder named {UNLABELLED} have no label"
@@ -112,7 +109,8 @@ class FolderDataset(Dataset):
             notes += self._header_notes()
         return notes + base.unshared_classes(str(self.folder), self.contents())
 
-    def _paths_of(self, domain: str) -> list[Path]:
+    def paths_of(self, domain: str) -> list[Path]:
+        """Return the files of a domain."""
         return [self.folder / sample.path for sample in self._samples[domain]]
 
     def _header_notes(self) -> Iterator[str]:
@@ -120,7 +118,7 @@ class FolderDataset(Dataset):
         headers = base.cached_facts(self._paths, memory, read_header)
         for domain in self.domains:
             place = self.folder / domain
-            paths = self._paths_of(domain)
+            paths = self.paths_of(domain)
             named = {str(p.relative_to(place)): headers[str(p)] for p in paths}
             yield from header_notes(place, named)
 

@@ -135,6 +135,13 @@ def column_faults(
             yield column, f"record {record}, {what}: {text} is not {kind}{count}"
 
 
+def column_remedy(column: EncodedColumn) -> str:
+    """Return the options for a column that cannot be encoded."""
+    refused = column.kind if column.form == ERROR else column.sign
+    remedy = REMEDIES.get(refused, "correct the cells, ")
+    return f"{remedy}or --drop {shlex.quote(column.name)}"
+
+
 def faults_text(
     faults: Sequence[tuple[EncodedColumn, str]], encoder: TableEncoder, cells: Any
 ) -> str:

@@ -165,7 +165,7 @@ def _read_text(path: Path, columns: Columns) -> Table:
         raise DataError(fault) from error
     facts = model.lines_above(above)
     if not columns.encoding and encoding != UTF8:
-        other = f", maybe {runner_up}: --encoding" if runner_up else ""
+        other = f", maybe {runner_up}: --encoding {runner_up}" if runner_up else ""
         facts.insert(0, Fact(f"read as {encoding} (not UTF-8{other})", model.TEXT))
     return _table(
         table,

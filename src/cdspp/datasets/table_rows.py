@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import fnmatch
 import math
-import shlex
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from itertools import combinations, product
+from itertools import chain, combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +22,7 @@ from cdspp.core.names import PathLike
 from cdspp.core.wording import counted, shortened
 from cdspp.datasets import table_cells as kinds
 from cdspp.datasets.table_doubts import doubts
+from cdspp.datasets.table_faults import cell_faults, double_names, name_faults
 from cdspp.datasets.table_files import Columns, no_column, read_file
 from cdspp.datasets.table_model import (
     ABSENT,
@@ -36,8 +36,6 @@ from cdspp.datasets.table_model import (
 )
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from cdspp.datasets.table_encoder import TableEncoder
 
 # Kinds of columns that may be dropped.
@@ -47,21 +45,7 @@ TABLE_SPECIFIC = (
     "shares of rows (frequency) and decompositions of text (skrub) are only valid for "
     "one table. Columns of --categories one-hot can be shared."
 )
-# Names that a column of labels often has.
-LABEL_WORDS = {
-    "class",
-    "classes",
-    "kind",
-    "labels",
-    "target",
-    "y",
-    "category",
-    "species",
-}
 LABEL_TOPICS = ABSENT, MISSING, ROWS, TEXT
-# Labels of a last row that holds totals.
-TOTALS = {"total", "totals", "sum", "mean", "average", "gesamt", "summe", "mittelwert"}
-TOTALS |= {"somme", "moyenne", "suma", "media", "soma", "合計", "合计", "总计"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -228,46 +212,16 @@ def read_domain(
     columns, table = columns or Columns(), None
     try:
         table = read_file(Path(path), columns)
-        _require_columns(table, columns)
-        rows = _domain_rows(table, str(path), columns, encoder)
+        for fault in chain(double_names(table), name_faults(table, columns)):
+            raise DataError(fault)
+        rows = domain_rows(table, str(path), columns, encoder)
         if not rows.X.size:
             raise DataError("expected rows of features, got none.")
     except DataError as error:
         facts = table.facts if table else ()
         text = explained(str(error), facts, ABSENT, ROWS, TEXT)
         raise DataError(f"{path}: {text}") from error
-    with np.errstate(over="ignore", invalid="ignore"):
-        doubt_notes = tuple(doubts(rows.X, rows.features, rows.records))
-    told = tuple(fact.text for fact in table.facts if fact.text != FROM_INDEX)
-    notes = (*(fact.text for fact in table.facts), *rows.notes, *doubt_notes)
-    return replace(rows, notes=notes, doubts=(*told, *doubt_notes))
-
-
-def _require_columns(table: Table, columns: Columns) -> None:
-    """Raise DataError if a column is there twice, or a required one is missing."""
-    for name, count in Counter(table.cells).items():
-        if count > 1:
-            raise DataError(f"the header has the column {name!r} twice. Rename one.")
-    for option in columns.required:
-        name, names = (
-            getattr(columns, option),
-            [n for n in table.cells if n != table.id],
-        )
-        if name and (name not in table.cells or (option == "id" and table.is_index)):
-            raise DataError(no_column(option, name, names))
-        if name or option != "label" or table.label in table.cells:
-            continue
-        if table.of_arrays:
-            raise DataError("no labels: expected an array y, label or labels.")
-        likely = [n for n in names if n.casefold() in LABEL_WORDS]
-        of_text = (n for n in names if kinds.column_kind(table.cells[n]) == kinds.TEXT)
-        likely += [
-            n for n in of_text if 2 * table.cells[n].nunique() <= len(table.cells)
-        ]
-        hint = f" {shlex.quote(likely[0])}" if likely else ""
-        listed = shortened([*map(repr, names)], 5)
-        fault = f"no column 'label' for the labels; the columns are {listed}"
-        raise DataError(f"{fault}. Name it with --label{hint}.")
+    return rows
 
 
 def gather_rows(
@@ -283,14 +237,32 @@ def gather_rows(
     return rows, faults
 
 
-def _domain_rows(
-    table: Table, path: str, columns: Columns, encoder: TableEncoder | None
+def domain_rows(
+    table: Table,
+    path: str,
+    columns: Columns,
+    encoder: TableEncoder | None = None,
+    *,
+    strict: bool = True,
 ) -> DomainRows:
+    """Return the rows of a table; DataError: a column cannot be read.
+
+    If `strict`, `cell_faults` raise it, too.
+    """
     rows, (label, id_) = table.cells, (table.label, table.id)
-    features, matched, notes = _features_of(table, columns, encoder)
-    labels = read_label_column(_label_cells(rows, label))
+    features, matched, notes = features_of(table, columns, encoder)
+    for fault in cell_faults(table, features) if strict else ():
+        raise DataError(fault)
+    labels = read_label_column(
+        rows[label].tolist() if label in rows else [""] * len(rows)
+    )
     ids = rows[id_].tolist() if id_ in rows else range(1, len(rows) + 1)
     X, names, encoder, more = _numbers(table, features, columns, encoder)
+    records = [] if table.of_arrays else [int(k) + 1 for k in rows.index]
+    with np.errstate(over="ignore", invalid="ignore"):
+        doubt_notes = [*doubts(X, names, records)]
+    told = [fact.text for fact in table.facts if fact.text != FROM_INDEX]
+    notes = [*(fact.text for fact in table.facts), *notes, *more, *doubt_notes]
     return DomainRows(
         path=path,
         X=X,
@@ -299,11 +271,12 @@ def _domain_rows(
         label=label if label in rows else "",
         label_column=labels,
         features=names,
-        records=[] if table.of_arrays else [int(k) + 1 for k in rows.index],
+        records=records,
         has_ids=id_ in rows,
         is_index=table.is_index,
         dropped=(*matched, *table.dropped),
-        notes=(*notes, *more),
+        notes=tuple(notes),
+        doubts=(*told, *doubt_notes),
         encoder=encoder,
         facts=table.facts,
     )
@@ -342,46 +315,16 @@ def _numbers(
     return X, tuple(encoder.get_feature_names_out()), encoder, notes
 
 
-def _label_cells(rows: pd.DataFrame, name: str) -> list[Any]:
-    """Return the labels; refuse a last row of totals, by its label, and a note."""
-    filled = [cell for cell in rows.tail(1).squeeze(axis=0) if not kinds.is_null(cell)]
-    if len(filled) == 1 < rows.shape[1] - 1 and " " in str(filled[0]).strip():
-        fault = f"the last row has only the cell {filled[0]!r}, as a note would"
-        raise DataError(f"{fault}. Remove the row.")
-    if name not in rows:
-        return [""] * len(rows)
-    labels: list[Any] = rows[name].tolist()
-    text = str(labels[-1]).strip() if labels else ""
-    if text.casefold() in TOTALS and len(labels) > labels.count(labels[-1]) == 1:
-        fault = f"only the last row has the label {text!r}, as a row of totals would"
-        raise DataError(f"{fault}. Remove the row, or rename its class.")
-    return labels
-
-
-def _features_of(
-    table: Table, columns: Columns, encoder: TableEncoder | None
+def features_of(
+    table: Table, columns: Columns, encoder: TableEncoder | None = None
 ) -> tuple[list[str], tuple[str, ...], list[str]]:
     """Return the features, which of `drop` match, and notes."""
-    rows, header, notes = table.cells, list(table.cells), list[str]()
-    special = {"label": table.label, "id": table.id}
-    for name in special.values():
-        first = next((cell for cell in rows.get(name, ()) if cell is not None), None)
-        if isinstance(first, kinds.CONTAINERS):
-            fault = f"column {name!r} holds lists or dictionaries"
-            raise DataError(f"{fault}, expected one label or identifier per cell.")
+    header, notes = list(table.cells), list[str]()
     dropped, matched = _to_drop(table, columns) if columns.drop else (set[str](), ())
     if encoder is not None:  # its columns stay, though they may be constant here
         dropped -= {column.name for column in encoder.columns_}
-    others = dropped.union(special.values())
+    others = dropped.union((table.label, table.id))
     features = [name for name in header if name not in others]
-    for name, (option, current) in product(features, special.items()):
-        if name.lower() in (current.lower(), option):
-            quoted = shlex.quote(name)
-            raise DataError(
-                f"the header has a column {name!r}, but the {option} column is "
-                f"{current!r}. Name it with --{option} {quoted}, leave it out with "
-                f"--drop {quoted}, or rename it if it is a feature."
-            )
     if omitted := [k for k in header if k in dropped and k not in columns.drop]:
         notes.append(f"left out: {shortened(omitted)}")
     return features, matched, notes

@@ -108,14 +108,10 @@ class TablesDataset(Dataset):
 
     def notes(self) -> list[str]:
         """Return notes on rows, ids and classes for the user."""
-        contents, words = self.contents(), self._summary["unlabelled"]
-        notes = [
-            f"{self.tables[name]}: {sizes['']} of {sum(sizes.values())} rows have no "
-            f"label{words[name] and f' ({words[name]} among them)'}; as a target they "
-            "are predicted."
-            for name, sizes in contents.items()
-            if "" in sizes
-        ]
+        contents, notes = self.contents(), list[str]()
+        for name, sizes in contents.items():
+            words = self._summary["unlabelled"][name]
+            notes += base.unlabelled_note(self.tables[name], sizes, "rows", words)
         notes += base.unshared_classes(self.identifier, contents)
         notes += self._summary["notes"]
         if shared := self._summary["shared"]:
@@ -270,6 +266,13 @@ def _with_study_keys(message: str) -> str:
     return message
 
 
+def with_arguments(message: str) -> str:
+    """Return a message on tables with arguments of Python instead of options."""
+    message = message.replace("--impute", "impute=True").replace("-format", "_format")
+    message = re.sub(r"--drop ('[^']*'|[^\s,.;]+)", r"drop=[\1]", message)
+    return re.sub(r"--(\w+)( (?=one-hot|number|%))?", r"\1=", message)
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class LabelledTable:
     """Rows of a file, in the form that `fit` and `SourceDomain` take.
@@ -358,12 +361,7 @@ def read_table(
         rows = table_rows.read_domain(Path(path), columns, encoder)
         rows = table_rows.complete(rows, impute=impute)
     except DataError as error:
-        # The message names arguments of this function instead of options.
-        message = str(error).replace("--impute", "impute=True")
-        message = message.replace("-format", "_format")
-        message = re.sub(r"--drop ('[^']*'|[^\s,.;]+)", r"drop=[\1]", message)
-        message = re.sub(r"--(\w+)( (?=one-hot|number|%))?", r"\1=", message)
-        raise DataError(message) from error
+        raise DataError(with_arguments(str(error))) from error
     y = np.array(rows.labels, dtype=object)
     X = pd.DataFrame(rows.X, columns=list(rows.features) or None)
     notes = rows.description(str(path))

@@ -338,6 +338,16 @@ def write_comparison(comparison: Comparison, rows: list[str], output: PathLike) 
     write_page(template.render(context, comparison=comparison, rows=rows), output)
 
 
+def write_inspection(
+    parts: Sequence[tuple[str, Sequence[Sequence[str]]]],
+    views: Sequence[tuple[str, Sequence[str]]],
+    output: PathLike,
+) -> None:
+    """Write texts with their tables, and pictures below titles, as one HTML file."""
+    template = environment().get_template("inspection.html.j2")
+    write_page(template.render(parts=parts, views=views), output)
+
+
 class Axis(NamedTuple):
     """An axis of gains, fractions, from `least` to `most`; positions in percent."""
 
