@@ -17,7 +17,6 @@ import pandas as pd
 import yaml
 
 from cdspp.cli.study import read_study
-from cdspp.core.names import trials_of_block
 from cdspp.methods import method_class
 from cdspp.study.files import workflow_folder
 from cdspp.study.fit_jobs import fit_request, fit_rules
@@ -30,9 +29,8 @@ for option, value in yaml.safe_load(profile.read_text()).items():
 study = read_study(["resources/studies/paper.yaml"])
 rows = []
 for group in fit_rules(study):
-    trials = len(trials_of_block(group.blocks[0]))
     for task in group.tasks:
-        asked = fit_request(study, group, task, trials)
+        asked = fit_request(study, group, task, group.blocks[0])
         for method in group.methods:
             name = method_class(method).display_name
             rows.append((name, asked.minutes, asked.megabytes))

@@ -211,7 +211,7 @@ def test_regrets_worked_by_hand_with_families_weighted_equally(tmp_path: Path) -
     table = decisions_table({"Families": results}, {"iris": "gone"})
     assert table.startswith("left out: iris (gone)\n\nFamilies: 2 families, 3 draws")
     # Four labelled rows are right; the vote is right in 6 and 7, and in 6 rows of ten.
-    assert votes["estimate"].between(0.9, 0.96).all()
+    assert votes["estimate"].between(0.85, 0.96).all()
     excess = (votes["estimate"] - votes["accuracy"]).groupby("family").mean().mean()
     excess *= 100
     assert f"estimate less accuracy       {excess:+.1f}" in table

@@ -145,7 +145,7 @@ def test_a_target_without_labels_is_labelled_by_shared_columns(
     assert np.mean(found == table["label"][40:].to_numpy()) > 0.9
     refused = ["fit", *files, "--method", "cdspp", "--output", "more.csv"]
     assert main(refused) == 2
-    assert "target.csv: no row has a label" in capsys.readouterr().err
+    assert "target.csv: no column 'label' for" in capsys.readouterr().err
 
 
 def test_the_table_and_the_sentence_need_no_optional_package(

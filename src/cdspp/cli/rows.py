@@ -82,7 +82,9 @@ def read_domains(
 
 def _read_complete(arguments: Namespace, needs_labels: bool) -> list[DomainRows]:
     """Return the rows of target and source, if any, without empty cells."""
-    files = [(arguments.target, columns_of(arguments, "target", ("label", "id")))]
+    named = arguments.target_label or arguments.label
+    required = ("label", "id") if needs_labels or named else ("id",)
+    files = [(arguments.target, columns_of(arguments, "target", required))]
     if arguments.source:
         table_rows.require_two_files({role: getattr(arguments, role) for role in ROLES})
         # No output names source rows, so they need no identifiers.
