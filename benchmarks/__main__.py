@@ -216,9 +216,15 @@ def _add_decisions(commands: Any) -> argparse.ArgumentParser:
         default=LABELS,
         help=f"labels a class, of {', '.join(map(str, LABELS))}; all by default",
     )
-    _add_number(
-        decisions, "--draws", DRAWS, "draws of each family and number of labels"
-    )
+    text = "draws of each family and number of labels"
+    _add_number(decisions, "--draws", DRAWS, text)
+    _add_records(decisions)
+    _add_number(decisions, "--workers", 2, "number of parallel processes")
+    return decisions
+
+
+def _add_records(decisions: argparse.ArgumentParser) -> None:
+    """Add the options on what is fitted, and what is read."""
     decisions.add_argument(
         "--records",
         default="decisions",
@@ -232,8 +238,6 @@ def _add_decisions(commands: Any) -> argparse.ArgumentParser:
     decisions.add_argument(
         "--cost", action="store_true", help="only measure time and memory of an answer"
     )
-    _add_number(decisions, "--workers", 2, "number of parallel processes")
-    return decisions
 
 
 def _add_geometry(commands: Any) -> None:

@@ -16,9 +16,7 @@ with job(snakemake.log[0], snakemake.input) as digests:
         rows=snakemake.output.rows,
         expected=snakemake.params.expected,
     )
-    made_of = Specification(**snakemake.params.specification)
-    # Without those of fits, which may be many: a run compares fits by recipe and time.
     labels = {Path(path).stem: path for path in snakemake.input.labels}
-    made_of = made_of._replace(inputs=labels)
-    for path in (snakemake.output.scores, snakemake.output.rows):
+    made_of = Specification(labels, **snakemake.params.specification)
+    for path in snakemake.output[:2]:
         write_record(path, made_of, digests)

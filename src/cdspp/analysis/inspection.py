@@ -233,19 +233,16 @@ def _of_table(
     readable = replace(table, cells=left)
     rows = table_rows.domain_rows(readable, path, kept, strict=False)
     refused += _row_faults(rows, impute)
-    columns_of = [
-        _column(column, table.cells[column.name], table.facts)
-        | {"fault": reasons.get(column.name, "")}
-        for column in encoder.columns_
+    beliefs = {**_labels_of(rows), **_file_of(table, path)}
+    beliefs["likely_label"] = "".join(likely)
+    beliefs["columns"] = [
+        {
+            **_column(c, table.cells[c.name], table.facts),
+            "fault": reasons.get(c.name, ""),
+        }
+        for c in encoder.columns_
     ]
-    beliefs = {
-        **_labels_of(rows),
-        **_file_of(table, path),
-        "likely_label": "".join(likely),
-        "columns": columns_of,
-    }
-    doubtful = *rows.doubts, *_doubts(rows)
-    return Inspection(rows, beliefs, tuple(refused), doubtful)
+    return Inspection(rows, beliefs, tuple(refused), (*rows.doubts, *_doubts(rows)))
 
 
 def _file_of(table: Table, path: str) -> dict[str, Any]:

@@ -93,7 +93,6 @@ def compare_files(
     from cdspp.analysis.compare import compare
     from cdspp.analysis.pool import default_candidates
     from cdspp.cli import rows
-    from cdspp.core.scaling import Scaling
     from cdspp.methods.base import SourceDomain
 
     target, source, bridge, notes = rows.read_domains(
@@ -120,13 +119,19 @@ def compare_files(
             seed=arguments.seed,
             progress=logging.getLogger(__name__).info,
         )
-    # Each fit learns its own scaling, so the line gives no numbers.
-    kind = arguments.scale
-    text = "PCA in each fit" if kind == PCA else str(Scaling(kind, target.X.shape[1]))
-    head = [replace(target, scaling=text).description("target")]
+    return result, target, [*_descriptions(target, source, arguments.scale), *notes]
+
+
+def _descriptions(
+    target: DomainRows, source: DomainRows | None, scale: str
+) -> Iterator[str]:
+    """Yield a line on each file; each fit has its own numbers of the scaling."""
+    from cdspp.core.scaling import Scaling
+
+    text = "PCA in each fit" if scale == PCA else str(Scaling(scale, target.X.shape[1]))
+    yield replace(target, scaling=text).description("target")
     if source is not None:
-        head.append(replace(source, scaling=text).description("source", target))
-    return result, target, [*head, *notes]
+        yield replace(source, scaling=text).description("source", target)
 
 
 def _write_files(

@@ -7,8 +7,8 @@ import signal
 import sys
 import time
 from argparse import Namespace
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from subprocess import DEVNULL, Popen
 from tempfile import TemporaryFile
@@ -150,20 +150,27 @@ def _follow(
             pass_fds=[write_end],
         )
         os.close(write_end)
-        numbers = [getattr(signal, name) for name in FORWARDED]
-        handlers = {number: signal.getsignal(number) for number in numbers}
-        for number, handler in handlers.items():
-            if handler is not signal.SIG_IGN:  # as set by nohup
-                signal.signal(number, forward)
-        _read_events(process, read_end, display)
-        for number, handler in handlers.items():
-            signal.signal(number, handler)
+        with _signals_to(forward):
+            _read_events(process, read_end, display)
         output.seek(0)
         stream.write(text := output.read())
     code = process.returncode
     if code and (number := max(received, default=-min(code, 0))):
         code = 128 + number  # as a shell tells of a signal
     return code, text.decode(errors="replace")
+
+
+@contextmanager
+def _signals_to(handle: Callable[[int, Any], None]) -> Iterator[None]:
+    """Call a function for signals inside the block, but for those that are ignored."""
+    numbers = [getattr(signal, name) for name in FORWARDED]
+    handlers = {number: signal.getsignal(number) for number in numbers}
+    for number, handler in handlers.items():
+        if handler is not signal.SIG_IGN:  # as set by nohup
+            signal.signal(number, handle)
+    yield
+    for number, handler in handlers.items():
+        signal.signal(number, handler)
 
 
 def _read_events(process: Popen[bytes], read_end: int, display: RunDisplay) -> None:

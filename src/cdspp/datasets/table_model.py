@@ -154,15 +154,7 @@ def from_arrays(
     matrix = _matrix_name(arrays, special, any_name=any_name)
     X = arrays[matrix]
     _check_lengths(X, {name: arrays[name] for name in special})
-    names = arrays.get(FEATURES)
-    if names is not None and names.dtype.kind not in "UO":  # a matrix may be called so
-        names = None
-    if names is not None and (
-        names.shape != X.shape[1:]
-        or len({*names, *special}) < len(names) + len(special)
-    ):
-        fault = f"{FEATURES} has shape {names.shape}, expected distinct names of"
-        raise DataError(f"{fault} the {X.shape[1]} columns of X.")
+    names = _feature_names(arrays, X, special)
     header = [*map(str, range(1, X.shape[1] + 1))]
     header = header if names is None else [*map(name_of, names)]
     cells = pd.DataFrame(X, columns=header)
@@ -182,6 +174,20 @@ def from_arrays(
         is_named=names is not None,
         dropped=dropped,
     )
+
+
+def _feature_names(
+    arrays: Mapping[str, NDArray[Any]], X: NDArray[Any], special: Sequence[str]
+) -> NDArray[Any] | None:
+    """Return the names of the columns of X, if any."""
+    names = arrays.get(FEATURES)
+    if names is None or names.dtype.kind not in "UO":  # a matrix may be called so
+        return None
+    is_distinct = len({*names, *special}) == len(names) + len(special)
+    if names.shape != X.shape[1:] or not is_distinct:
+        fault = f"{FEATURES} has shape {names.shape}, expected distinct names of"
+        raise DataError(f"{fault} the {X.shape[1]} columns of X.")
+    return names
 
 
 def _check_lengths(X: NDArray[Any], parts: Mapping[str, NDArray[Any]]) -> None:

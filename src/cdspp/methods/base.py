@@ -236,15 +236,21 @@ class HeterogeneousClassifier(ClassifierMixin, BaseEstimator):
         self._fit_and_label(problem, labelled)
         rows = {"target": X} | ({"source": X_source} if self.uses_source else {})
         rows |= {f"source {k}": Z for k, (Z, _) in enumerate(others, 2)}
+        self._note_collapse(self.transduction_[~labelled], y_target, rows)
+        return self
+
+    def _note_collapse(
+        self, labels: NDArray[Any], given: NDArray[Any], rows: Mapping[str, Any]
+    ) -> None:
+        """Warn if the labels of unlabelled rows are degenerate."""
         self.collapsed_, sentence = self._find_collapse(
-            self.transduction_[~labelled],
-            n_labelled_classes=len(np.unique(y_target)),
+            labels,
+            n_labelled_classes=len(np.unique(given)),
             rows={} if self.centres_rows else rows,
         )
         if sentence:
             sentence = f"{type(self).__name__} {sentence}"
-            warnings.warn(sentence, CollapseWarning, stacklevel=2)
-        return self
+            warnings.warn(sentence, CollapseWarning, stacklevel=3)
 
     # A subclass may first check for its own signs of a degenerate fit.
     _find_collapse: Callable[..., Collapse] = staticmethod(find_collapse)

@@ -103,8 +103,7 @@ def read_trials(
     pairs = _pair_reader(files, source, target, bridge.get(PAIRS, 0))
     prior = files.get("prior")
     shares = formats.read_rows(prior, formats.SHARE_COLUMNS) if prior else {}
-    in_block = np.unique(split["trial"]).tolist()
-    for number in (n for n in in_block if numbers is None or n in numbers):
+    for number in _numbers(split, numbers):
         sides = [(each.X, _of_trial(of_source, number)) for each, of_source in domains]
         ids = tuple(left["id"] for _, left in sides)
         target_rows = _of_trial(split, number)
@@ -128,6 +127,11 @@ def read_trials(
             paired_ids=paired_ids,
             prior=_of_trial(shares, number)["share"] if shares else None,
         )
+
+
+def _numbers(split: Mapping[str, Any], wanted: Container[int] | None) -> list[int]:
+    numbers = np.unique(split["trial"]).tolist()
+    return [n for n in numbers if wanted is None or n in wanted]
 
 
 def source_features(files: TaskFiles) -> list[str]:
