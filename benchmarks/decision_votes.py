@@ -9,6 +9,7 @@ import numpy as np
 
 from benchmarks.decision_records import DrawRecord
 from cdspp.analysis.ballot import Ballot
+from cdspp.analysis.pool import NO_VOTE_UNTESTED
 from cdspp.analysis.vote import NOT_TESTED, SHRINKAGE, TEMPERATURE, Estimate, accuracy
 from cdspp.methods.base import UNLABELLED, Int
 
@@ -34,9 +35,9 @@ def answer(
 ) -> Answer:
     """Return the vote of a draw's candidates, or of those without the source.
 
-    Candidates named by `without` do not vote.
+    Candidates named by `without` do not vote, nor those that `compare` leaves out.
     """
-    names = [n for n in _names(record, with_source) if n not in without]
+    names = [n for n in _voters(record, with_source) if n not in without]
     ballot = _ballot(record, shrinkage, temperature).of(names)
     if not ballot.held_out.size:
         return Answer(ballot.labels, UNKNOWN)
@@ -46,7 +47,8 @@ def answer(
 
 def source_gain(record: DrawRecord) -> tuple[float, float, float]:
     """Return what the source adds to the vote, with its interval."""
-    ballot, members = _ballot(record), _names(record, False)
+    ballot = _ballot(record).of(_voters(record, True))
+    members = _voters(record, False)
     truth = np.full(len(ballot.labels), NOT_TESTED)
     found = ballot.gain_over(members, truth)
     return found.gain, found.low, found.high
@@ -68,6 +70,7 @@ def _ballot(
     )
 
 
-def _names(record: DrawRecord, with_source: bool) -> list[str]:
-    pairs = zip(record.names, record.uses_source, strict=True)
-    return [str(name) for name, uses_source in pairs if with_source or not uses_source]
+def _voters(record: DrawRecord, with_source: bool) -> list[str]:
+    left_out = NO_VOTE_UNTESTED if record.labels == 1 else ()
+    pairs = zip(map(str, record.names), record.uses_source, strict=True)
+    return [n for n, uses in pairs if n not in left_out and (with_source or not uses)]

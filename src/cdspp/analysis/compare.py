@@ -124,7 +124,7 @@ default="standardise"
     n_folds = repeats if given.tested else 0
     folds = make_folds(given.problem, n_folds, test_share, max_rows, seed)
     runs = HoldOuts(given.problem, folds, scale, max_rows, seed)
-    default = candidates_of(runs)
+    default = _voters(runs)
     extra = [register_method(method) for method in methods or ()]
     candidates = [*dict.fromkeys([*default, *extra])]
     _check(candidates, repeats, given.problem)
@@ -201,13 +201,15 @@ def candidates_of(runs: HoldOuts) -> list[str]:
     n_labelled = min(fits, default=len(problem.labelled))
     n_classes = int((problem.class_sizes > 0).sum())
     found = pool.default_candidates(problem.bridge, n_labelled, n_classes)
-    left_out = pool.NO_VOTE_UNTESTED if problem.class_sizes.max() == 1 else ()
-    return [
-        name
-        for name in found
-        if name not in left_out
-        and (problem.source is not None or not method_class(name).uses_source)
-    ]
+    if problem.source is None:
+        return [name for name in found if not method_class(name).uses_source]
+    return found
+
+
+def _voters(runs: HoldOuts) -> list[str]:
+    single = runs.problem.class_sizes.max() == 1
+    left_out = pool.NO_VOTE_UNTESTED if single else ()
+    return [name for name in candidates_of(runs) if name not in left_out]
 
 
 def _ballots(
