@@ -175,7 +175,7 @@ def test_splits_that_are_not_made_yet_are_answered_with_one_command(
     assert re.search(
         r"do not exist yet \(\d+ files, first results/features/\S+\)", output
     )
-    assert "office-caltech.yaml --cores 8 -- --until split results/features/" in output
+    assert "office-caltech.yaml --cores 8 -- before_fits" in output
     assert not list(tmp_path.iterdir())
 
 

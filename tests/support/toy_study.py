@@ -99,6 +99,13 @@ class Project:
             start_new_session=True,
         )
 
+    def run_cold(self, *arguments: str) -> str:
+        """Run Snakemake in a new process, which finds plug-ins of the project."""
+        running = self.start(*arguments)
+        output, _ = running.communicate()
+        assert running.returncode == 0, output
+        return output
+
     def snakemake(self, *arguments: str, ok: bool = True) -> str:
         code, output = run_warm(
             ["snakemake", "--configfile", "toy.yaml", *arguments], self.folder

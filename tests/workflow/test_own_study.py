@@ -47,6 +47,29 @@ def test_a_note_is_written_once_and_a_touch_reruns_nothing(project: Project) -> 
     assert rules == {"prepare_dataset": 1, "labels": 2}
 
 
+@pytest.mark.slow
+def test_one_command_computes_all_that_an_export_reads(project: Project) -> None:
+    based = OWN["benchmarks"][0] | {"tasks": ["left_right"]}
+    plain = based | {"id": "plain", "source_view": "tfidf", "target_view": "tfidf"}
+    write(
+        project,
+        study="export",
+        trials=2,
+        benchmarks=[based, plain],  # a view, and one on which it is based
+        methods=[{"id": "svm-t"}, {"id": "cdspp"}],
+        source_states={"states": []},
+    )
+    export = ["cdspp", "export-splits", "toy.yaml"]
+    code, said = run_warm(export, project.folder)
+    assert code == 2
+    _, _, command = " ".join(said.split()).partition("Run ")
+    call = command.replace("--cores 8", "--cores 2").split()
+    assert run_warm(call, project.folder)[0] == 0
+    code, said = run_warm(export, project.folder)
+    assert code == 0, said
+    assert not (project.folder / "results/export/fits").exists()
+
+
 def test_a_study_file_and_the_command_line_win_over_the_preset(
     project: Project,
 ) -> None:

@@ -8,11 +8,12 @@ from __future__ import annotations
 import shutil
 import subprocess
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 
+import pandas as pd
 import pytest
 from support.toy_study import CONFIG, Project, shared
 from support.wine_study import wine_study, write_tables
@@ -77,17 +78,16 @@ def on_nodes(folder: Path) -> tuple[str, ...]:
     return (*stored(folder), "--executor=empty-folders", "--jobs=2", *POLLS, *groups)
 
 
-def snakemake(project: Project, *options: str) -> str:
-    """Start Snakemake as a user does, which finds the executor then."""
-    running = project.start(*options)
-    output, _ = running.communicate()
-    assert running.returncode == 0, output
+def completed(project: Project, *options: str) -> str:
+    """Run Snakemake, after which nothing is left to do."""
+    output = project.run_cold(*options)
+    assert "Nothing to be done" in project.run_cold("-n", *options)
     return output
 
 
 def timed(project: Project, root: Path, *options: str) -> Finished:
     start = time.monotonic()
-    snakemake(project, *options)
+    project.run_cold(*options)
     return Finished(project, options, root, time.monotonic() - start)
 
 
@@ -103,26 +103,48 @@ def say(capsys: pytest.CaptureFixture[str], local: Finished, other: Finished) ->
         print(f"\nlocal {local.seconds:.0f} s, here {other.seconds:.0f} s: {ratio:.1f}")
 
 
+@pytest.fixture(scope="module")
+def nodes(
+    repository: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Finished]:
+    folder = tmp_path_factory.mktemp("nodes")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("TMPDIR", str(folder))
+        project, store = project_of(repository, folder / "project"), folder / "store"
+        yield timed(project, store / "results", *on_nodes(store))
+
+
 def test_nodes_without_a_shared_disk_give_the_bytes_of_a_local_run(
-    repository: Path,
-    tmp_path: Path,
-    local: Finished,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    nodes: Finished, local: Finished, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setenv("TMPDIR", str(tmp_path))
-    project = project_of(repository, tmp_path / "project")
-    store = tmp_path / "store"
-    run = timed(project, store / "results", *on_nodes(store))
-    assert run.files == local.files
-    assert len(list(tmp_path.glob("node-*"))) > 2
-    assert not (project.folder / "results").exists()
-    table = project.folder / "lab.csv"
+    project, folder = nodes.project, nodes.project.folder
+    assert nodes.files == local.files
+    assert len(list(folder.parent.glob("node-*"))) > 2
+    assert not (folder / "results").exists()
+    table = folder / "lab.csv"
     table.touch()  # a change of date is none
-    assert "Nothing to be done" in snakemake(project, "-n", *run.options)
-    table.write_text(table.read_text().replace("14.23", "14.24"))
-    assert "prepare_dataset" in snakemake(project, "-n", *run.options)
-    say(capsys, local, run)
+    assert "Nothing to be done" in project.run_cold("-n", *nodes.options)
+    before = table.read_text()
+    table.write_text(before.replace("14.23", "14.24"))
+    assert "prepare_dataset" in project.run_cold("-n", *nodes.options)
+    table.write_text(before)
+    say(capsys, local, nodes)
+
+
+def test_other_trials_and_another_style_of_figures_finish(nodes: Finished) -> None:
+    project, root = nodes.project, nodes.root / "toy"
+    project.write_config(**STUDY | {"trials": 3})
+    completed(project, *nodes.options)
+    scores = root / "scores/wines.parquet"
+    assert set(pd.read_parquet(scores)["trial"]) == {1, 2, 3}
+    wide = {path: path.read_bytes() for path in root.glob("figures/*.svg")}
+    scored = scores.stat().st_mtime_ns
+    project.write_config(**STUDY | {"trials": 3, "figures": {"style": "one-column"}})
+    output = completed(project, *nodes.options)
+    assert "not computed" not in output  # which only files in the storage tell
+    assert scores.stat().st_mtime_ns == scored
+    assert wide
+    assert not [path for path, content in wide.items() if path.read_bytes() == content]
 
 
 def test_storage_and_jobs_of_one_machine_give_them_too(
@@ -130,7 +152,7 @@ def test_storage_and_jobs_of_one_machine_give_them_too(
 ) -> None:
     project, store = project_of(repository, tmp_path / "project"), tmp_path / "store"
     scores = "results/toy/scores/wines.parquet"
-    snakemake(project, "--cores=2", *stored(store), "--", scores)
+    completed(project, "--cores=2", *stored(store), "--", scores)
     assert (store / scores).read_bytes() == local.files["toy/scores/wines.parquet"]
 
 
@@ -143,5 +165,5 @@ def test_files_of_the_user_go_to_nodes_that_git_tracks_and_others(
     (project.folder / ".gitignore").write_text("src/\ntexts/\n")
     for words in (["init", "-q"], ["add", "."]):
         subprocess.run(["git", *words], cwd=project.folder, check=True)
-    snakemake(project, *on_nodes(store), "--until", "features")
+    completed(project, *on_nodes(store), "--", "before_fits")
     assert (store / shared(store, "results/features/words/left.tfidf.npz")).is_file()

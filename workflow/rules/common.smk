@@ -73,6 +73,10 @@ study_files = [portable_study_path(file) for file in configfiles]
 # In a module, its `config:` is the study, whatever else the caller configures.
 is_module = snakemake_internals.is_module(workflow)
 is_main_process = snakemake_internals.is_main_process(workflow)
+# With a shared disk, an index, a record of fetched files or a fit represents the files next
+# to it: digests tell whether these are unchanged, and a job may read them. With storage, a
+# job sees only what its rule declares, so everything is declared.
+NO_SHARED_DISK = snakemake_internals.has_storage(workflow)
 COMMAND = "snakemake --cores 8" if is_module else study_command(study_files)
 
 try:
@@ -118,7 +122,8 @@ if is_main_process:  # jobs also read this file
     renewed = reasons_of_run(outdated, unrecorded, fits_ahead)
     if own_lock.note:
         logger.warning(own_lock.note, extra={"event": "run_lock"})
-    for note in filter(None, (changed, *renewed, *study.notes)):
+    of_files = () if NO_SHARED_DISK else (changed, *renewed)  # storage has others
+    for note in filter(None, (*of_files, *study.notes)):
         logger.warning(note)
     if not is_module:  # whose run has other results, too
         logger.info(None, extra={"event": "study", "study": study.name})

@@ -7,11 +7,6 @@ from itertools import chain
 from cdspp.datasets.catalogue import checks_of
 from cdspp.features import own_files
 
-# With a shared disk, an index, a record of fetched files or a fit represents the files next
-# to it: digests tell whether these are unchanged, and a job may read them. With storage, a
-# job sees only what its rule declares, so everything is declared.
-NO_SHARED_DISK = snakemake_internals.has_storage(workflow)
-
 
 def unshared(*files):
     return list(files) if NO_SHARED_DISK else []

@@ -1,6 +1,10 @@
 # Splits: the labelled samples in each trial of a block, per domain and role.
 # The file of a target holds no label of a test sample.
 
+from itertools import chain
+
+from cdspp.study.files import files_before_fits
+
 
 rule split:
     input:
@@ -37,3 +41,15 @@ rule pairs:
         specification=specification_of(PAIR_SPLIT),
     script:
         "../scripts/pairs.py"
+
+
+def every_file_before_fits(wildcards):
+    return list(chain(*files_before_fits(study).values()))
+
+
+# A target, as Snakemake cannot run `--until features`: it starts no job that waits for
+# another job named by --until, and a view may be based on another view.
+rule before_fits:
+    input:
+        every_file_before_fits,
+    localrule: True

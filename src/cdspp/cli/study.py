@@ -250,9 +250,7 @@ def _export(arguments: Namespace) -> str:
     paths = (path for each in files for path in each.values())
     inputs = dict.fromkeys(map(str, paths))
     if missing := [path for path in inputs if not Path(path).is_file()]:
-        # By name, not by rule: a view may be based on another one.
-        features = [path for path in missing if path.endswith(".npz")]
-        call = study_command(arguments.file, "--until", "split", *features)
+        call = study_command(arguments.file, "before_fits")
         count = f"{counted(len(missing), 'file')}, first {missing[0]}"
         raise DataError(f"inputs of fits do not exist yet ({count}). Run {call}")
     named = shlex.join(map(str, arguments.file))
