@@ -16,6 +16,7 @@ from result_sentences.pages import (
 )
 from result_sentences.rates import RESULTS
 from result_sentences.sentences import Result
+from result_sentences.votes import VOTES
 
 from benchmarks.geometry import geometry_table
 
@@ -63,7 +64,7 @@ def check(result: Result) -> None:
     assert result.holds(numbers()), f"{result.rests_on} contradicts: {filled!r}"
 
 
-@pytest.mark.parametrize("result", RESULTS, ids=lambda r: r.text[:50])
+@pytest.mark.parametrize("result", [*RESULTS, *VOTES], ids=lambda r: r.text[:50])
 def test_a_sentence_says_what_its_table_says(result: Result) -> None:
     check(result)
 
@@ -77,7 +78,7 @@ def known(result: Result, sentence: str) -> bool:
 )
 def test_no_sentence_states_a_result_without_a_table(page: Path) -> None:
     name = str(page.relative_to(ROOT))
-    ours = [result for result in RESULTS if result.page == name]
+    ours = [result for result in [*RESULTS, *VOTES] if result.page == name]
     unknown = [
         sentence
         for sentence in of_page(name)

@@ -16,6 +16,8 @@ from cdspp.methods import method_class
 
 # What `python -m benchmarks verdicts` printed, which takes hours.
 PRINTED_RATES = "docs/results/verdicts.txt"
+# What `python -m benchmarks decisions --part both` printed, in an hour.
+PRINTED_DECISIONS = "docs/results/decisions.txt"
 
 
 class Numbers:
@@ -82,6 +84,12 @@ class Numbers:
     def page(self, name: str) -> str:
         """Return the text of a file of the repository."""
         return (ROOT / name).read_text()
+
+    def decisions(self, part: str, start: str) -> list[str]:
+        """Return the numbers of the first line of a part that starts so, as printed."""
+        _, _, text = self.page(PRINTED_DECISIONS).partition(f"\n{part}: ")
+        line = next(x for x in text.splitlines() if x.startswith(f"  {start}  "))
+        return re.findall(r"[+−]?\d+(?:\.\d+)?", line.removeprefix(f"  {start}"))
 
     def printed(self, start: str) -> list[float]:
         """Return the rates, without bounds, of a line of simulated rows."""
