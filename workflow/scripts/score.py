@@ -17,6 +17,6 @@ with job(snakemake.log[0], snakemake.input) as digests:
         expected=snakemake.params.expected,
     )
     labels = {Path(path).stem: path for path in snakemake.input.labels}
-    made_of = Specification(labels, **snakemake.params.specification)
+    made_of = Specification(**snakemake.params.specification)._replace(inputs=labels)
     for path in snakemake.output[:2]:
         write_record(path, made_of, digests)
