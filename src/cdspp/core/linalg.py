@@ -69,6 +69,9 @@ def row_normalise(X: Any, *, overwrite: bool = False) -> Float:
     return np.asarray(np.divide(X, norms[:, None], out=X if overwrite else None))
 
 
+LARGEST = 100.0  # value of a row of the joint space, in lengths of all rows
+
+
 def mean_length(X: Any) -> float:
     """Return the root mean square of the norms of dense or CSR rows; 1 if all are 0."""
     values = X.data if sparse.issparse(X) else X
@@ -80,8 +83,19 @@ def mean_length(X: Any) -> float:
 
 
 def joint_rows(X: Any, length: float | None) -> Any:
-    """Return rows divided by a length of all of them, or by their own if it is None."""
-    return row_normalise(X) if length is None else X / length
+    """Return rows divided by a length of all of them, or by their own if it is None.
+
+    A row with a larger value than `LARGEST` after the division is scaled down to it: a
+    linear machine would take thousands of passes over such rows.
+    """
+    if length is None:
+        return row_normalise(X)
+    rows = X / length
+    largest = abs(rows).max(axis=1)
+    largest = largest.toarray().ravel() if sparse.issparse(largest) else largest
+    if not (largest > LARGEST).any():
+        return rows
+    return scaled_rows(rows, LARGEST / np.maximum(largest, LARGEST))
 
 
 def counts(codes: Int, n_classes: int) -> Float:
