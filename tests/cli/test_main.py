@@ -125,7 +125,7 @@ def test_ctrl_c_is_one_line_with_the_usual_exit_code(line: str, tmp_path: Path) 
         "from cdspp.__main__ import main\n"
         "from cdspp.cli import rows\n"
         "from cdspp.report.page import headline\n"
-        "def wait(*_):\n"
+        "def wait(*_, **__):\n"
         "    print('ready', file=sys.stderr, flush=True); time.sleep(60)\n"
         "rows.read_domains = headline.headline = wait\n"
         f"sys.exit(main({line.split()}))"
