@@ -35,6 +35,7 @@ from cdspp.datasets import available_datasets, make_dataset
 EXTRACTORS = """
 from cdspp.features import available_extractors, make_extractor
 options = {"pca": {"energy": 0.5}, "published": {"name": "surf"}}
+options["embeddings"] = {"file": "vectors.npz"}
 [make_extractor(n, **options.get(n, {})) for n in available_extractors()]
 """
 SMALL_JOBS = "import cdspp.stages.data, cdspp.stages.splits, cdspp.stages.score"
