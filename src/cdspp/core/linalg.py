@@ -69,7 +69,7 @@ def row_normalise(X: Any, *, overwrite: bool = False) -> Float:
     return np.asarray(np.divide(X, norms[:, None], out=X if overwrite else None))
 
 
-LARGEST = 100.0  # value of a row of the joint space, in lengths of all rows
+LARGEST = 30.0  # value of a row of the joint space, in lengths of all rows
 
 
 def mean_length(X: Any) -> float:
