@@ -95,7 +95,8 @@ def test_a_subscript_without_letters_is_no_subscript() -> None:
 
 
 def test_a_figure_of_many_tasks_holds_odd_names(tmp_path: Path) -> None:
-    outputs = [tmp_path / f"{name}.svg" for name in ("source-help", "source-states")]
+    names = ("source-help", "source-states")
+    outputs = [tmp_path / "figures" / f"{name}.svg" for name in names]
     written(tmp_path, MANY).make_one("figure", "source-help", outputs)
     assert MANY[0].replace("_", " → ", 1) in shown(outputs[0])
 
