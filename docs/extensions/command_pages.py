@@ -179,7 +179,7 @@ def _paragraphs(text: str) -> Iterator[str]:
 
 def _code(text: str) -> str:
     """Return text with its options, and what stands between backquotes, as code."""
-    parts = re.split(r"`([^`]+)`|(?<!\S)(--(?:[a-z][\w-]*)?)", text)
+    parts = re.split(r"`([^`]+)`|(?<!\S)(--(?:[a-z][\w-]*)?(?:=[\w-]+)?)", text)
     parts = [part for part in parts if part is not None]
     parts[::2] = map(plain, parts[::2])
     parts[1::2] = [f"``{part}``" for part in parts[1::2]]
