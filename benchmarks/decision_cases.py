@@ -11,6 +11,7 @@ import sys
 import time
 import warnings
 from collections.abc import Sequence
+from inspect import signature
 from pathlib import Path
 from typing import TypeAlias
 
@@ -27,13 +28,16 @@ from benchmarks.earlier_bet import Bet, earlier_bets
 from cdspp.analysis.compare import candidates_of, compare
 from cdspp.analysis.hold_outs import HoldOuts, Problem, make_folds
 from cdspp.core.errors import DataError
-from cdspp.core.names import STANDARDISE
 from cdspp.methods import method_class
 from cdspp.methods.base import UNLABELLED, Int
 
 __all__ = ["judge_draw", "judge_family", "possible_draws"]
 
-REPEATS, TEST_SHARE, MAX_ROWS = 8, 1 / 5, 2000  # as in `compare`
+# Defaults of `compare`.
+_DEFAULTS = {name: p.default for name, p in signature(compare).parameters.items()}
+REPEATS, TEST_SHARE, MAX_ROWS, SCALE = map(
+    _DEFAULTS.__getitem__, ("repeats", "test_share", "max_rows", "scale")
+)
 
 # Codes by hold-out and labelled row, of unlabelled rows, and processor seconds.
 Fit: TypeAlias = tuple[Int, Int, float]
@@ -131,10 +135,10 @@ def judge_draw(draw: Draw, labels: int, number: int, bet: Bet = NO_BET) -> DrawR
 
 def _fits(draw: Draw, seed: int) -> dict[str, Fit]:
     """Return the labels of the candidates of `compare` that do not fail."""
-    problem = Problem.of(draw.X, draw.y, draw.source, STANDARDISE)
+    problem = Problem.of(draw.X, draw.y, draw.source, SCALE)
     repeats = REPEATS if problem.class_sizes.max() > 1 else 0
     folds = make_folds(problem, repeats, TEST_SHARE, MAX_ROWS, seed)
-    runs = HoldOuts(problem, folds, STANDARDISE, MAX_ROWS, seed)
+    runs = HoldOuts(problem, folds, SCALE, MAX_ROWS, seed)
     fits = {}
     for name in candidates_of(runs):
         start = time.process_time()

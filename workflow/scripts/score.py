@@ -1,4 +1,4 @@
-"""Score the predictions of a benchmark."""
+"""Score a benchmark; the records name labels, not the fits, which may be many."""
 
 from pathlib import Path
 
@@ -18,5 +18,5 @@ with job(snakemake.log[0], snakemake.input) as digests:
     )
     labels = {Path(path).stem: path for path in snakemake.input.labels}
     made_of = Specification(**snakemake.params.specification)._replace(inputs=labels)
-    for path in snakemake.output[:2]:
+    for path in (snakemake.output.scores, snakemake.output.rows):
         write_record(path, made_of, digests)

@@ -14,6 +14,7 @@ from cdspp.analysis.vote import (
     EQUAL,
     HELPS,
     HURTS,
+    INCONCLUSIVE,
     LEVEL,
     NO_EFFECT,
     Estimate,
@@ -258,7 +259,7 @@ _VERDICTS = {
     HELPS: "The source helps",
     HURTS: "The source hurts",
     EQUAL: f"The source has no effect (within {100 * NO_EFFECT:.0f} point)",
-    "inconclusive": "Whether the source helps is inconclusive",
+    INCONCLUSIVE: "Whether the source helps is inconclusive",
 }
 
 

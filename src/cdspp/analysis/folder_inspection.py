@@ -11,7 +11,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from cdspp.analysis.inspection import cut, doubt_lines, refusals, wrapped
+from cdspp.analysis.inspection import Believed, cut, doubt_lines, refusals, wrapped
 from cdspp.core.labels import class_table
 from cdspp.core.wording import counted, listed, shortened
 from cdspp.datasets import FolderDataset
@@ -29,18 +29,10 @@ PICTURES, PIXELS = 6, 160  # images of a domain on a page, and their longer side
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class FolderInspection:
-    """What is believed of a folder; the fields are those of `Inspection`."""
+class FolderInspection(Believed):
+    """What is believed of a folder; `data` reads it."""
 
     data: FolderDataset
-    beliefs: Mapping[str, Any]
-    refused: tuple[str, ...] = ()
-    doubtful: tuple[str, ...] = ()
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return all beliefs and doubts, suitable for JSON."""
-        doubts = {"refused": [*self.refused], "doubtful": [*self.doubtful]}
-        return {**self.beliefs, **doubts}
 
     def lines(self) -> Iterator[str]:
         """Yield files by kind, classes, and what is refused or doubtful."""
@@ -103,7 +95,9 @@ def inspect_folder(
     }
     tables = unshared_classes(str(folder), sizes)
     doubtful = tuple(note for note in data.notes() if note not in tables)
-    return FolderInspection(data, beliefs, tuple(refused), doubtful)
+    return FolderInspection(
+        data, beliefs=beliefs, refused=(*refused,), doubtful=doubtful
+    )
 
 
 def _of_images(paths: Sequence[Path]) -> tuple[dict[str, Any], list[str]]:

@@ -6,7 +6,7 @@ import re
 import textwrap
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from cdspp.datasets.table_rows import DomainRows
 
 __all__ = [
+    "Believed",
     "Inspection",
     "cut",
     "doubt_lines",
@@ -50,7 +51,21 @@ MOST_CLASSES = 20  # above this, labels that nearly all differ are in doubt
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Inspection:
+class Believed:
+    """What is believed of files; `refused` and `doubtful` say what to type."""
+
+    beliefs: Mapping[str, Any] = field(kw_only=True)
+    refused: tuple[str, ...] = field(default=(), kw_only=True)
+    doubtful: tuple[str, ...] = field(default=(), kw_only=True)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return all beliefs and doubts, suitable for JSON."""
+        doubts = {"refused": [*self.refused], "doubtful": [*self.doubtful]}
+        return {**self.beliefs, **doubts}
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Inspection(Believed):
     """What is believed of a table or of arrays; its text is for people.
 
     Attributes
@@ -67,14 +82,6 @@ class Inspection:
     """
 
     rows: DomainRows
-    beliefs: Mapping[str, Any]
-    refused: tuple[str, ...] = ()
-    doubtful: tuple[str, ...] = ()
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return all beliefs and doubts, suitable for JSON."""
-        doubts = {"refused": [*self.refused], "doubtful": [*self.doubtful]}
-        return {**self.beliefs, **doubts}
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row per column of the table."""
@@ -176,8 +183,12 @@ def inspect(X: Any, y: Any = None) -> Inspection:
         gaps = f"{counted(n_gaps, 'number')} missing or infinite: fill them in"
         refused.append(f"{gaps}, as by sklearn.impute.SimpleImputer")
     doubtful = (*found.doubtful, *_doubts(rows))
-    doubts = (tuple(map(with_arguments, part)) for part in (refused, doubtful))
-    return Inspection(rows, {**found.beliefs, **_labels_of(rows)}, *doubts)
+    return Inspection(
+        rows,
+        beliefs={**found.beliefs, **_labels_of(rows)},
+        refused=tuple(map(with_arguments, refused)),
+        doubtful=tuple(map(with_arguments, doubtful)),
+    )
 
 
 def inspect_file(
@@ -236,13 +247,11 @@ def _of_table(
     beliefs = {**_labels_of(rows), **_file_of(table, path)}
     beliefs["likely_label"] = "".join(likely)
     beliefs["columns"] = [
-        {
-            **_column(c, table.cells[c.name], table.facts),
-            "fault": reasons.get(c.name, ""),
-        }
+        _column(c, table.cells[c.name], table.facts, reasons.get(c.name, ""))
         for c in encoder.columns_
     ]
-    return Inspection(rows, beliefs, tuple(refused), (*rows.doubts, *_doubts(rows)))
+    doubts = *rows.doubts, *_doubts(rows)
+    return Inspection(rows, beliefs=beliefs, refused=(*refused,), doubtful=doubts)
 
 
 def _file_of(table: Table, path: str) -> dict[str, Any]:
@@ -327,13 +336,13 @@ def _of_sparse(X: Any, labels: Sequence[str]) -> Inspection:
     form = f"sparse rows, {100 * share:.3g} % stored"
     beliefs: dict[str, Any] = dict.fromkeys(("encoding", "runner_up", "separator"), "")
     beliefs |= {"path": "X", "format": form, "facts": [], "id": "", **_labels_of(rows)}
-    return Inspection(rows, {**beliefs, "columns": columns})
+    return Inspection(rows, beliefs={**beliefs, "columns": columns})
 
 
 def _column(
-    column: EncodedColumn, cells: pd.Series, facts: Iterable[Fact]
+    column: EncodedColumn, cells: pd.Series, facts: Iterable[Fact], fault: str
 ) -> dict[str, Any]:
-    """Return kind, format, range and missing cells of a column."""
+    """Return kind, format, range, missing cells and fault of a column."""
     ends = _ends(column, cells)
     return {
         "name": column.name,
@@ -345,6 +354,7 @@ def _column(
         "low": ends[0] if ends else None,
         "high": ends[1] if ends else None,
         "missing": _missing(column.name, cells, facts),
+        "fault": fault,
     }
 
 

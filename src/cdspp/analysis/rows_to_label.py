@@ -19,6 +19,7 @@ from cdspp.core.labels import UNLABELLED
 from cdspp.core.seeding import generator
 from cdspp.methods.base import Int
 from cdspp.methods.labels import read_labels
+from cdspp.methods.vote import DECIMALS
 
 ROW, LABEL, MADE_OF = "row", "label", "made_of"
 
@@ -48,9 +49,9 @@ def rows_to_label(
         `margin` between their shares, an empty `label` to fill in, and `made_of`.
     """
     # Equal classes keep their order, so that ties are resolved as in the vote.
-    ranking = np.argsort(-shares.round(12), axis=1, kind="stable")[:, :2]
+    ranking = np.argsort(-shares.round(DECIMALS), axis=1, kind="stable")[:, :2]
     ordered = np.take_along_axis(shares, ranking, axis=1)
-    margins = (ordered[:, 0] - ordered[:, 1]).round(12)
+    margins = (ordered[:, 0] - ordered[:, 1]).round(DECIMALS)
     random = generator("compare", seed, "rows to label").permutation(len(places))
     order = random[np.argsort(margins[random], kind="stable")]
     first, second = problem.classes[ranking[order]].astype(object).T

@@ -23,6 +23,7 @@ from scipy.special import betainc, betaincinv, ndtri
 
 from cdspp.analysis.summary import Floats
 from cdspp.core.linalg import Int
+from cdspp.methods.vote import DECIMALS, sums_of_votes
 
 # Constants of the rule.
 SHRINKAGE = 0.10  # t
@@ -177,13 +178,9 @@ def vote_codes(predictions: Int, weights: Floats, n_classes: int) -> tuple[Int, 
     are (candidates,) or (n, candidates). Ties go to the first class; the code is
     `NOT_TESTED` if no candidate votes.
     """
-    by_row = np.broadcast_to(np.transpose(weights).T, predictions.T.shape)
-    shares = np.zeros((predictions.shape[1], n_classes))
-    for codes, weight in zip(predictions, by_row.T, strict=True):
-        voted = np.flatnonzero(codes != NOT_TESTED)
-        shares[voted, codes[voted]] += weight[voted]
+    shares = sums_of_votes(predictions, weights, n_classes)
     # Sums of the same weights in another order differ by rounding.
-    rounded = shares.round(12)
+    rounded = shares.round(DECIMALS)
     codes = np.where(rounded.any(axis=1), rounded.argmax(axis=1), NOT_TESTED)
     return codes, shares
 

@@ -116,7 +116,7 @@ def json_text(content: Mapping[str, Any]) -> str:
 def check_outputs(outputs: Given, inputs: Given, *, force: bool) -> None:
     """Refuse outputs that replace an input, or a file without --force (ConfigError).
 
-    `files.together` decides the latter again when the files are complete.
+    `outputs.together` decides the latter again when the files are complete.
     """
     earlier_paths = [Path(path) for path in inputs if path]
     for path in [Path(output) for output in outputs if output]:

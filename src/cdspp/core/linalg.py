@@ -17,6 +17,7 @@ MANY_CLASSES = 50  # with fewer classes, a dense product is faster
 # Largest number of values of sparse rows that a study makes dense, except for a bridge;
 # larger rows stay sparse if the method accepts them.
 MAX_DENSE = 2**27
+LARGEST_SCALED = 30.0  # value of a row of a joint space, in lengths of its rows
 
 
 def n_rows(values: Any) -> int | None:
@@ -69,9 +70,6 @@ def row_normalise(X: Any, *, overwrite: bool = False) -> Float:
     return np.asarray(np.divide(X, norms[:, None], out=X if overwrite else None))
 
 
-LARGEST = 30.0  # value of a row of the joint space, in lengths of all rows
-
-
 def mean_length(X: Any) -> float:
     """Return the root mean square of the norms of dense or CSR rows; 1 if all are 0."""
     values = X.data if sparse.issparse(X) else X
@@ -85,17 +83,17 @@ def mean_length(X: Any) -> float:
 def joint_rows(X: Any, length: float | None) -> Any:
     """Return rows divided by a length of all of them, or by their own if it is None.
 
-    A row with a larger value than `LARGEST` after the division is scaled down to it: a
-    linear machine would take thousands of passes over such rows.
+    A row with a larger value than `LARGEST_SCALED` after the division is scaled down to
+    it: a linear machine would take thousands of passes over such rows.
     """
     if length is None:
         return row_normalise(X)
     rows = X / length
     largest = abs(rows).max(axis=1)
     largest = largest.toarray().ravel() if sparse.issparse(largest) else largest
-    if not (largest > LARGEST).any():
+    if not (largest > LARGEST_SCALED).any():
         return rows
-    return scaled_rows(rows, LARGEST / np.maximum(largest, LARGEST))
+    return scaled_rows(rows, LARGEST_SCALED / np.maximum(largest, LARGEST_SCALED))
 
 
 def counts(codes: Int, n_classes: int) -> Float:

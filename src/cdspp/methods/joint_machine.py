@@ -105,7 +105,8 @@ class SharedColumns(JointMachine):
         If true, each row of the joint space is scaled to unit length, which suits texts
         and counts. If false, all rows of both domains are divided by one number, the
         root mean square of the lengths of the source's rows, so that a value has the
-        same size in every row: this suits tables, and few columns. By default, rows are
+        same size in every row: this suits tables, and few columns. Only rows with a
+        value above thirty of these lengths are scaled down. By default, rows are
         scaled to unit length if those of the target are sparse.
 
     Attributes

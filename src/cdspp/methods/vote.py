@@ -29,6 +29,21 @@ from cdspp.methods.problem import scale_domains
 DECIMALS = 12  # of sums of weights, so that equal ones are ties
 
 
+def sums_of_votes(predictions: Int, weights: Float, n_classes: int) -> Float:
+    """Return the sum of the weights for each class, by rows.
+
+    `predictions` (members, n) are class codes, of which -1 gives no vote; `weights` are
+    (members,) or (n, members).
+    """
+    n = predictions.shape[1]
+    sums = np.zeros((n, n_classes))
+    by_row = np.broadcast_to(np.transpose(weights).T, predictions.T.shape)
+    for codes, weight in zip(predictions, by_row.T, strict=True):
+        voted = np.flatnonzero(codes != UNLABELLED)
+        sums[voted, codes[voted]] += weight[voted]
+    return sums
+
+
 class Vote(HeterogeneousClassifier):
     """Several methods on the same rows, and their weighted vote.
 
@@ -143,11 +158,9 @@ default="standardise"
 
     def _counted(self, predictions: Mapping[str, Any]) -> Float:
         """Return the sum of the weights for each class, by rows."""
-        n = len(next(iter(predictions.values())))
-        sums = np.zeros((n, len(self.classes_)))
-        for name, codes in predictions.items():
-            sums[np.arange(n), codes] += self.weights_[name]
-        return sums.round(DECIMALS)
+        weights = np.array([self.weights_[name] for name in predictions])
+        codes = np.array([*predictions.values()])
+        return sums_of_votes(codes, weights, len(self.classes_)).round(DECIMALS)
 
     def _predict_codes(self, X: Float) -> tuple[Int, Float | None]:
         return self._shares(X).argmax(axis=1), None
