@@ -67,6 +67,17 @@ def few_candidates() -> Iterator[None]:
         yield
 
 
+@pytest.fixture
+def few_trees(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Give the forests ten trees, where a test does not look at their accuracy."""
+    from cdspp.methods import classifiers
+
+    for name in ("random-forest", "extra-trees"):
+        path, options = classifiers.CLASSIFIERS[name]
+        changed = path, {**options, "n_estimators": 10}
+        monkeypatch.setitem(classifiers.CLASSIFIERS, name, changed)  # type: ignore[arg-type]
+
+
 # What takes longest, in this order, so that no worker waits for the other at the end.
 LONG = (
     *(

@@ -17,6 +17,7 @@ ROOT = Path(__file__).parents[2]
 SCRIPTS = sorted((ROOT / "docs/gallery").glob("*.py"))
 # What runs a study is run on one that has run: tests/docs/test_own_method.py.
 QUICK = [path for path in SCRIPTS if '"run"' not in path.read_text()]
+SLOW = {"20_embedding_change": [pytest.mark.slow]}  # eighteen comparisons
 
 
 @pytest.fixture
@@ -40,7 +41,11 @@ def offline(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-@pytest.mark.parametrize("script", QUICK, ids=lambda path: path.stem)
+@pytest.mark.parametrize(
+    "script",
+    [pytest.param(path, marks=SLOW.get(path.stem, [])) for path in QUICK],
+    ids=[path.stem for path in QUICK],
+)
 def test_a_script_prints_the_numbers_of_its_page_and_draws_its_picture(
     script: Path, gallery: Any, offline: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

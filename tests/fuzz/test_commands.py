@@ -13,6 +13,8 @@ from fuzz.damage import INTERNAL, attacks
 
 from cdspp.cli.main import main
 
+pytestmark = pytest.mark.usefixtures("few_candidates")
+
 WORDS = ("", "-1", "1e999", "nan", "\xe9", "=", "--", "-" * 3000, "x" * 3000)
 WORDS += ("[" * 200, "none", "label", "source.csv", ".", "/", "\udcff", "*")
 VALUES: dict[str, tuple[str, ...]] = {

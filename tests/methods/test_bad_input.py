@@ -36,6 +36,8 @@ from cdspp import CDSPP, SourceDomain, make
 from cdspp.core.errors import MethodFailed
 from cdspp.methods.problem import scale_domains
 
+pytestmark = pytest.mark.usefixtures("few_trees")
+
 # Cases that methods refuse as they refuse an incomplete domain; other reasons, and the
 # cases of each, are in the description of a method, under `tests.refuses`.
 NO_SOURCE, NO_LABEL = "class 3 .*source row", "class 3 .*labelled.*row"

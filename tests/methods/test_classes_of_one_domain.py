@@ -12,6 +12,8 @@ from support.toy_problem import ToyProblem, some_rows, some_source, toy_problem
 
 from cdspp.core.errors import MethodFailed
 
+pytestmark = pytest.mark.usefixtures("few_trees")
+
 REFUSED, NEVER, MAY = "refused", "never", "may be predicted"
 LEARNED, LOST = "learned", "lost"
 # Where a class without a labelled target row is predicted after all; the tests of the

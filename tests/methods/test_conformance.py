@@ -29,6 +29,8 @@ from cdspp.methods import (
     method_class,
 )
 
+pytestmark = pytest.mark.usefixtures("few_trees")
+
 EXPECTED_FAILURES = {
     "check_classifiers_classes": "its labels -1 and 1 leave one class: -1 is no label"
 }

@@ -25,6 +25,8 @@ from support.toy_problem import (
 
 from cdspp.methods.descriptions import read_descriptions
 
+pytestmark = pytest.mark.usefixtures("few_trees")
+
 
 class Changed(NamedTuple):
     """A changed problem, and the labels that those of the original turn into."""

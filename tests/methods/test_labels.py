@@ -16,6 +16,8 @@ from cdspp.core.errors import CollapseWarning, DataError, LabelWarning
 from cdspp.core.labels import require_common
 from cdspp.methods.labels import read_labels
 
+pytestmark = pytest.mark.usefixtures("few_trees")
+
 N_PER_CLASS, NAMES = 8, ("cat", "dog", "owl")
 CODES = np.repeat(np.arange(3), N_PER_CLASS)
 LABELLED = np.arange(len(CODES)) % N_PER_CLASS < 2

@@ -28,6 +28,8 @@ from support.toy_problem import (
 
 from cdspp.methods import available, option_defaults
 
+pytestmark = pytest.mark.usefixtures("few_trees")
+
 # What the description of a method may list under `cannot_learn`.
 CLEAR, ONE_DOMAIN = "clear classes", "classes of one domain"
 NO_UNLABELLED = "no unlabelled rows"

@@ -23,6 +23,8 @@ from cdspp.core.files import read_parts, write_parts
 from cdspp.core.scaling import fit_scaling
 from cdspp.methods import available, method_class
 
+pytestmark = pytest.mark.usefixtures("few_trees")
+
 NAMES = np.array(["ant", "bee", "cat", "dog"])
 
 
