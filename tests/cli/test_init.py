@@ -204,7 +204,7 @@ def test_tables_become_a_data_set_with_its_columns(away: Path) -> None:
         "plants: tables, 2 domains, 2 classes in common",
         "  lab (Lab, lab.csv): 4 rows, 4 labelled in 2 classes, 1 feature",
         "  field (field.csv): 4 rows, 4 labelled in 2 classes, 1 feature, 1 row "
-        "without any number (first: record 3), 1 number missing, to be imputed",
+        "without any number (first: line 3), 1 number missing, to be imputed",
         "  shared: 1 column has the same name in both: f",
     ]
     text = study_text(result)
@@ -346,8 +346,8 @@ def test_each_refusal_of_a_table_is_a_line(
     arguments = ["init", "mine", "--table", "lab.csv", "--table", "field.csv"]
     assert main(arguments) == 2
     head, *lines = capsys.readouterr().err.splitlines()
-    assert head == "cdspp: error: mine: 3 problems:"
-    assert [line.partition("lab.csv: ")[2][:14] for line in lines] == [
+    assert head == "cdspp: error: lab.csv: 3 problems:"
+    assert [line.removeprefix("  - ")[:14] for line in lines] == [
         *("column 'site' ", "column 'seen' ", "1 of 2 labels "),
     ]
     assert lines[0].endswith("or --drop site")

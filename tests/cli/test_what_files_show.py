@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,9 @@ import pandas as pd
 import pytest
 from support.own_tables import write_problem
 
+from cdspp import read_table
 from cdspp.cli.main import main
+from cdspp.core.errors import DataError
 
 
 def run(command: str, *more: str, **files: Path) -> int:
@@ -41,7 +44,7 @@ def test_new_rows_are_read_with_the_decimal_sign_that_is_asked_for(
     how = ["--method", "svm-t", "--scale", "standardise"]
     how += ["--model", str(tmp_path / "model.npz")]
     assert run("fit", *how, **files) == 2
-    assert "(name the decimal sign with --decimal)" in capsys.readouterr().err
+    assert "name the decimal sign with --decimal" in capsys.readouterr().err
     assert run("fit", *how, "--decimal", ",", **files) == 0
     *_, step, _ = capsys.readouterr().out.splitlines()
     assert step.endswith("--output more.csv --decimal ,")
@@ -94,3 +97,33 @@ def test_a_copy_of_the_other_file_is_told(
     assert f"note: {len(table)} of the {len(table)} rows of " in output
     assert "number by number. If one file is a copy of the other" in output
     assert ("no row has a label" in output) == (copied == "source")
+
+
+def test_every_command_lists_the_problems_of_a_file_alike(
+    tmp_path: Path, capsys: Any, monkeypatch: Any
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    names = ["one.csv", "two.csv"]
+    for path in map(Path, names):
+        lines = "1,north,,cat", "x,south,2,dog", "3,south,3,dog", "4,north,4,cat"
+        path.write_text("\n".join(["age,site,size,label", *lines, ""]))
+    assert main(["inspect", *names, "--json"]) == 0
+    believed = json.loads(capsys.readouterr().out)["files"]
+    texts = {of["path"]: "\n  - ".join(["", *of["refused"]]) for of in believed}
+    assert texts["one.csv"].startswith("\n  - line 3, column 'age': 'x' is not")
+    pair = ["--source", "one.csv", "--target", "two.csv"]
+    predicted = ["--output", "predicted.csv"]
+    commands = ["compare", *pair], ["fit", *pair, *predicted]
+    for command in commands:
+        assert main([*command]) == 2
+        blocks = [f"{name}: 3 problems:{texts[name]}\n" for name in reversed(names)]
+        assert capsys.readouterr().err == f"cdspp: error: {''.join(blocks)}"
+    # A study fills the gap.
+    assert main(["init", "mine", "--table", "one.csv", "--table", "two.csv"]) == 2
+    shorter = [texts[name].rpartition("\n  - ")[0] for name in names]
+    blocks = [f"{n}: 2 problems:{t}\n" for n, t in zip(names, shorter, strict=True)]
+    assert capsys.readouterr().err == f"cdspp: error: {''.join(blocks)}"
+    with pytest.raises(DataError) as caught:
+        read_table("one.csv", label="label")
+    assert str(caught.value).count("\n  - ") == 3
+    assert sorted(path.name for path in tmp_path.iterdir()) == names

@@ -18,8 +18,8 @@ def rows(X: Any, features: tuple[str, ...] = (), first: int = 2) -> DomainRows:
     """Return rows as if read from a file."""
     result = np.asarray(X, dtype=float)
     ids = [str(k) for k in range(len(result))]
-    records = range(first, first + len(result))
-    return DomainRows("f.csv", result, ids, ["c"] * len(result), features, records)
+    places = range(first, first + len(result))
+    return DomainRows("f.csv", result, ids, ["c"] * len(result), features, places)
 
 
 def test_gaps_become_the_mean_of_what_is_known_in_their_column() -> None:
@@ -34,8 +34,8 @@ def test_gaps_become_the_mean_of_what_is_known_in_their_column() -> None:
 @pytest.mark.parametrize(
     ("given", "impute", "message"),
     [
-        (rows([[1, 2], [np.nan, 4]], ("a", "b")), False, "f.csv: record 3, column 'a'"),
-        (rows([[1, 2], [3, np.nan]]), False, "f.csv: row 2, feature 2: the number is "),
+        (rows([[1, 2], [np.nan, 4]], ("a", "b")), False, "f.csv: row 3, column 'a'"),
+        (rows([[1, 2], [3, np.nan]]), False, "f.csv: row 3, feature 2: the number is "),
         (rows([[1, -np.inf]], ("a", "b")), False, "column 'b': -inf is not finite ("),
         (rows([[np.nan, 4]], ("a", "b")), True, "column 'a': the column has no number"),
     ],

@@ -103,11 +103,11 @@ def test_a_file_of_labels_names_the_labelled_files_of_a_flat_folder(
 @pytest.mark.parametrize(
     ("rows", "message"),
     [
-        (["on.txt,a"], r"1 row of no file: record 5, 'on.txt' \(may be 'one.txt'\)"),
-        (["old/a/1.txt,a"], "no file: record 5, 'old/a/1.txt'.*with their suffix"),
-        ([".hidden.txt,a"], "1 row of no file: record 5"),
+        (["on.txt,a"], r"1 row of no file: line 5, 'on.txt' \(may be 'one.txt'\)"),
+        (["old/a/1.txt,a"], "no file: line 5, 'old/a/1.txt'.*with their suffix"),
+        ([".hidden.txt,a"], "1 row of no file: line 5"),
         (["one.txt,b"], r"same file: one.txt \(2 rows\)\. Keep one"),
-        (["four.txt,"], "1 row without a label: record 5, 'four.txt'. Label"),
+        (["four.txt,"], "1 row without a label: line 5, 'four.txt'. Label"),
         (["four.txt,NA"], r"\(read as unlabelled: 'NA'\).*If 'NA' is a class"),
         (["four.txt,Unlabelled"], r"\(read as unlabelled: 'Unlabelled'\)"),
         (["four.png,a"], "names 1 file, not texts by suffix: four.png"),

@@ -50,7 +50,7 @@ def test_rows_without_any_number_are_noted(tmp_path: Path) -> None:
     rows.loc[[4, 9], ["a", "b", "c"]] = np.nan
     rows.loc[7, "a"] = np.nan
     [note] = read(tmp_path, rows).notes
-    assert note == "2 rows without any number (first: record 6)"
+    assert note == "2 rows without any number (first: line 6)"
 
 
 @pytest.mark.parametrize("code", [9999.0, 999.0, -99.0, 1e20, -3.4028235e38])
@@ -78,7 +78,7 @@ def test_a_study_tells_the_doubts_of_its_tables(tmp_path: Path) -> None:
 def test_a_header_in_the_midst_of_a_table_is_no_row(tmp_path: Path) -> None:
     path = tmp_path / "joined.csv"
     path.write_text(2 * "label,site,age\nant,north,3\nbee,south,4\n")
-    with pytest.raises(DataError, match="record 4 repeats the header, as in files"):
+    with pytest.raises(DataError, match="line 4 repeats the header, as in files"):
         read_domain(path)
 
 

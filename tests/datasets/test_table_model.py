@@ -42,7 +42,7 @@ def test_the_header_is_found_below_what_is_none(lines: list[str], place: int) ->
 @pytest.mark.parametrize("cell", ["1_7", "1e1_0", True, np.datetime64("2024-01-01")])
 def test_a_cell_that_numpy_reads_as_another_number_is_named(cell: Any) -> None:
     cells = pd.Series([0.5, cell, 2.5, "3"], dtype=object)
-    with pytest.raises(DataError, match=r"record 2, column 'a': .* is not a number"):
+    with pytest.raises(DataError, match=r"row 2, column 'a': .* is not a number"):
         TableEncoder().fit(pd.DataFrame({"a": cells}))
 
 
@@ -130,3 +130,41 @@ def test_what_is_believed_of_a_file_is_data(tmp_path: Path) -> None:
     assert (second["kind"], second["missing"]) == ("text", {"NA": 1, "empty": 1})
     assert second["fault"].startswith("column 'b' holds text")
     assert [fact["explains"] for fact in found["facts"]] == ["rows"]
+
+
+ABOVE: dict[str, list[list[Any]]] = {
+    "header": [],
+    "title": [["Study of 2024"]],
+    "title and blank": [["Study of 2024"], []],
+}
+
+
+@pytest.mark.parametrize("above", ABOVE.values(), ids=ABOVE)
+def test_a_row_is_counted_as_its_user_sees_it(
+    above: list[list[Any]], tmp_path: Path
+) -> None:
+    openpyxl = pytest.importorskip("openpyxl")
+    rows: list[list[Any]] = [*above, ["a", "b"], [1, 2], [], [3, "x"], [5, 6], [7, 8]]
+    expected = len(above) + 4
+    book = openpyxl.Workbook()
+    for k, cells in enumerate(rows, start=1):
+        for j, cell in enumerate(cells, start=1):
+            book.active.cell(k, j, cell)
+    book.save(tmp_path / "a.xlsx")
+    text = "".join(",".join(map(str, cells)) + "\n" for cells in rows)
+    (tmp_path / "a.csv").write_text(text)
+    for name, unit in (("a.csv", "line"), ("a.xlsx", "row")):
+        with pytest.raises(DataError, match=f"{name}: {unit} {expected}, column 'b'"):
+            read_domain(tmp_path / name)
+
+
+def test_lines_of_a_text_are_counted_within_cells_and_between_rows(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text('a,t,label\n1,"x\ny",u\n\n2,z,v\nq,z,v\n3,z,v\n')
+    with pytest.raises(DataError, match="a.csv: line 6, column 'a': 'q' is not"):
+        read_domain(path, Columns(categories="one-hot"))
+    path.write_text("a,b\n\n\n1,2\n1,2,3\n")
+    with pytest.raises(DataError, match="line 5 has 3 cells, the header has 2"):
+        read_domain(path)

@@ -83,7 +83,7 @@ def test_what_tables_hold_is_remembered_until_they_or_how_they_are_read_change(
 @pytest.mark.parametrize(
     ("change", "how", "message"),
     [
-        ({"x": None}, {}, "record 2, column 'x': .*number.*missing .* impute"),
+        ({"x": None}, {}, "line 2, column 'x': .*number.*missing .* impute"),
         ({}, {"drop": ["dai"]}, "no column 'dai' for drop. Similar: 'day'"),
         ({"sample": "s"}, {}, "the id 's' occurs 5 times, expected once. Name an"),
         ({"Label": "s"}, {}, r"Name .*columns: \{label: Label\}, leave it"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -11,8 +12,10 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
+import yaml
 from pyarrow import parquet
 
+from cdspp.cli.main import main
 from cdspp.core.errors import DataError
 from cdspp.features import own_digests
 from cdspp.features.embeddings import Embeddings
@@ -113,3 +116,28 @@ def test_no_pickle_is_read_and_damage_is_named(tmp_path: Path) -> None:
     path.write_bytes(path.read_bytes()[:100])
     with pytest.raises(DataError, match=r"v\.npz: not a readable file of vectors"):
         Embeddings(file=str(path)).check_own_files()
+
+
+def test_a_plan_names_files_of_a_folder_without_a_vector(
+    tmp_path: Path, capsys: Any, monkeypatch: Any
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    ids = []
+    for domain, label, k in product(("web", "phone"), ("cup", "pen"), range(6)):
+        path = Path("texts", domain, label, f"{k}.txt")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(f"a {label} of {domain} {k}")
+        ids.append(path.relative_to("texts").as_posix())
+    assert main(["init", "mine", "--folder", "texts"]) == 0
+    study = yaml.safe_load(Path("mine.yaml").read_text())
+    for view in study["views"]:
+        view |= {"extractor": "embeddings", "options": {"file": "v.npz"}}
+    Path("mine.yaml").write_text(yaml.safe_dump(study))
+    vectors = np.random.default_rng(0).normal(size=(len(ids), 3))
+    np.savez("v.npz", ids=np.array(ids), x=vectors)
+    assert main(["plan", "mine.yaml"]) == 0
+    np.savez("v.npz", ids=np.array(ids[4:]), x=vectors[4:])
+    capsys.readouterr()
+    assert main(["plan", "mine.yaml"]) == 2
+    missing = "v.npz: no vector for 4 of 12 files (web/cup/0.txt, web/cup/1.txt, web/cu"
+    assert missing in capsys.readouterr().err

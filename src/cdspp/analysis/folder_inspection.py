@@ -11,7 +11,8 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from cdspp.analysis.inspection import Believed, cut, doubt_lines, refusals, wrapped
+from cdspp.analysis.inspection import Believed, cut, doubt_lines, wrapped
+from cdspp.core.errors import refusals
 from cdspp.core.labels import class_table
 from cdspp.core.wording import counted, listed, shortened
 from cdspp.datasets import FolderDataset

@@ -12,15 +12,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from cdspp.core.errors import DataError
+from cdspp.core.errors import DataError, refusals
 from cdspp.core.labels import require_distinct
 from cdspp.core.names import ERROR, PathLike
 from cdspp.core.wording import aligned, counted, shortened
 from cdspp.datasets import table_cells as kinds
 from cdspp.datasets import table_faults, table_rows
+from cdspp.datasets.table_faults import with_arguments
 from cdspp.datasets.table_files import SEPARATOR, SEPARATORS, Columns, read_file
 from cdspp.datasets.table_model import MISSING, Fact, Table, as_frame
-from cdspp.datasets.tables import with_arguments
 from cdspp.methods.labels import read_labels
 
 if TYPE_CHECKING:
@@ -36,7 +36,6 @@ __all__ = [
     "doubt_lines",
     "inspect",
     "inspect_file",
-    "refusals",
     "values_text",
     "wrapped",
 ]
@@ -45,7 +44,7 @@ WIDTH = 100  # of lines
 MOST_COLUMNS = 60  # of a table on a terminal
 LETTERS = 24, 26, 24, 18  # of its cells
 NONE = "empty"  # the cause of a missing number that no word marks
-REFUSED, DOUBTFUL = "Refused until you decide:", "Doubtful:"
+DOUBTFUL = "Doubtful:"
 NAMES = {kinds.NUMBER: {",": "number with comma"}}
 MOST_CLASSES = 20  # above this, labels that nearly all differ are in doubt
 
@@ -217,32 +216,17 @@ def inspect_file(
 def _of_table(
     table: Table, path: str, columns: Columns, *, impute: bool = False
 ) -> Inspection:
-    from cdspp.datasets.table_encoder import TableEncoder, column_remedy
+    from cdspp.datasets.table_encoder import TableEncoder
 
-    if not table.cells.size:
-        raise DataError("expected rows of features, got none.")
-    if refused := [*table_faults.double_names(table)]:
-        cells = table.cells.loc[:, ~table.cells.columns.duplicated()]
-        table = replace(table, cells=cells)
-    features = table_rows.features_of(table, columns)[0]
-    refused += table_faults.name_faults(table, columns)
-    refused += table_faults.cell_faults(table, features)
+    rows, refused = table_rows.domain_rows(table, path, columns)
+    table = replace(table, cells=table.cells.loc[:, ~table.cells.columns.duplicated()])
     is_unnamed = table.label not in table.cells and "label" in columns.required
     likely = table_faults.likely_labels(table)[:1] if is_unnamed else []
     options = {name: getattr(columns, name) for name in TableEncoder().get_params()}
     encoder = TableEncoder(**options)
-    faults = encoder.learn(table.cells[features])
-    others = [*likely, *(n for n in features if n.lower() in (table.label, table.id))]
-    refused += [
-        f"{text}: {column_remedy(column)}"
-        for column, text in faults
-        if column.name not in others
-    ]
+    features = table_rows.features_of(table, columns)[0]
+    faults = encoder.learn(table.cells[features], table.place)
     reasons = {column.name: text for column, text in faults}
-    left = table.cells.drop(columns=[*reasons])
-    kept = replace(columns, drop=tuple(n for n in columns.drop if n not in reasons))
-    readable = replace(table, cells=left)
-    rows = table_rows.domain_rows(readable, path, kept, strict=False)
     refused += _row_faults(rows, impute)
     beliefs = {**_labels_of(rows), **_file_of(table, path)}
     beliefs["likely_label"] = "".join(likely)
@@ -276,15 +260,6 @@ def _row_faults(rows: DomainRows, impute: bool) -> Iterator[str]:
         checks.append(rows.require_labels)
     checks.append(lambda: table_rows.complete(rows, impute=impute))
     return refusals(*checks, place=rows.path)
-
-
-def refusals(*checks: Callable[[], object], place: str = "") -> Iterator[str]:
-    """Yield the messages of checks that fail, without the `place` at their start."""
-    for check in checks:
-        try:
-            check()
-        except DataError as error:
-            yield str(error).removeprefix(f"{place}: ").replace(f" ({place})", "")
 
 
 def _doubts(rows: DomainRows) -> Iterator[str]:
@@ -407,7 +382,9 @@ def values_text(column: Mapping[str, Any]) -> str:
 
 def doubt_lines(refused: Iterable[str], doubtful: Iterable[str]) -> Iterator[str]:
     """Yield what is refused and what is doubtful, below a heading each."""
-    for heading, texts in ((REFUSED, [*refused]), (DOUBTFUL, [*doubtful])):
+    refused = [*refused]
+    number = f"{counted(len(refused), 'problem')}, refused until you decide:"
+    for heading, texts in ((number, refused), (DOUBTFUL, [*doubtful])):
         if texts:
             yield f"  {heading}"
         for text in texts:

@@ -10,6 +10,7 @@ from argparse import ArgumentTypeError, Namespace
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from datetime import date
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -331,7 +332,7 @@ def _with_columns_of_fit(
     """Return rows with the columns of the fit, by name if both have names."""
     from cdspp.datasets.table_bridge import select_features
 
-    if target.records and not extras.get("encoder"):
+    if target.places and not extras.get("encoder"):
         target.require_names()
     names = extras.get("features") or tuple(getattr(model, "feature_names_in_", ()))
     if names and target.features:
@@ -350,7 +351,7 @@ def _read_target(arguments: Namespace, extras: Mapping[str, Any]) -> DomainRows:
     """
     from cdspp.datasets.table_encoder import TableEncoder
     from cdspp.datasets.table_files import Columns
-    from cdspp.datasets.table_rows import read_domain, require_dropped
+    from cdspp.datasets.table_rows import complete, read_domain, require_dropped
 
     try:
         label, id_, drop = extras.get("columns", (None, None, ()))
@@ -367,7 +368,9 @@ def _read_target(arguments: Namespace, extras: Mapping[str, Any]) -> DomainRows:
     required = tuple(name for name in ("label", "id") if getattr(arguments, name))
     names = arguments.label or label, arguments.id or id_, (*arguments.drop, *drop)
     columns = Columns(*names, required, arguments.encoding, arguments.decimal)
-    rows = read_domain(arguments.target, columns, encoder)
+    fitted = encoder and not arguments.impute
+    checks = [partial(complete, fitted=True)] if fitted else []
+    rows = read_domain(arguments.target, columns, encoder, *checks)
     require_dropped(arguments.drop, [rows])
     require_used(rows.label_column.seen, [rows.path])
     return rows

@@ -16,7 +16,7 @@ import numpy as np
 from cdspp.cli import command
 from cdspp.cli.study import read_study
 from cdspp.core.discovery import did_you_mean
-from cdspp.core.errors import ConfigError, DataError
+from cdspp.core.errors import ConfigError, DataError, problems_text
 from cdspp.core.names import REFERENCE
 from cdspp.core.wording import counted, listed
 from cdspp.study.files import study_command, workflow_folder
@@ -91,7 +91,8 @@ def read_folder(name: str, folder: str, keep_labels: Sequence[str] = ()) -> Stud
             path = Path(folder) / domain
             faults.append(f"{path}: {NEEDED}. Rename the folder{hint}.")
         class_sizes.pop("", None)
-    _raise_faults(folder, faults)
+    if faults:
+        raise DataError(problems_text(folder, faults))
     entry = {"id": name, "folder": folder}
     return StudyData(data.kind, sizes, entry, (*lines, *data.notes()))
 
@@ -106,7 +107,7 @@ def read_tables(
     from cdspp.analysis.inspection import inspect_file
     from cdspp.cli.rows import class_notes
     from cdspp.core.labels import require_distinct, require_used
-    from cdspp.datasets.table_rows import classes_explained, require_dropped
+    from cdspp.datasets.table_rows import classes_explained, file_error, require_dropped
 
     names = [valid_id(title) for title, _ in tables]
     paths = [path for _, path in tables]
@@ -115,11 +116,13 @@ def read_tables(
     for place, (path, how) in enumerate(zip(paths, columns, strict=True)):
         try:
             found = inspect_file(path, how, impute=True, of_source=not place)
-            faults += (f"{path}: {text}" for text in found.refused)
+            if found.refused:
+                raise file_error(path, found.refused, found.rows.facts)
             rows_of.append(found.rows)
         except DataError as error:
             faults.append(str(error))
-    _raise_faults(name, faults)
+    if faults:
+        raise DataError("\n".join(faults))
     require_dropped(columns[0].drop, rows_of)
     seen = frozenset[str]().union(*(rows.label_column.seen for rows in rows_of))
     require_used(seen, paths)
@@ -197,12 +200,6 @@ def _table_faults(
     for domain, count in Counter(filter(None, names)).items():
         if count > 1:
             yield f"--table: {count} domains would be named {domain}. Rename one."
-
-
-def _raise_faults(name: str, faults: Sequence[str]) -> None:
-    if faults:
-        lines = "\n".join(f"  - {fault}" for fault in faults)
-        raise DataError(f"{name}: {counted(len(faults), 'problem')}:\n{lines}")
 
 
 def study_text(

@@ -11,12 +11,11 @@ from cdspp.analysis.inspection import (
     Inspection,
     doubt_lines,
     inspect_file,
-    refusals,
     values_text,
     wrapped,
 )
 from cdspp.cli import command, rows
-from cdspp.core.errors import ConfigError
+from cdspp.core.errors import ConfigError, refusals
 from cdspp.core.labels import (
     class_table,
     require_common,

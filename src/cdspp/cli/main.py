@@ -169,9 +169,7 @@ def _label_rules(arguments: Namespace) -> AbstractContextManager[None]:
 
 
 def _print_error(program: str, message: str) -> int:
-    """Print an error, one line per fault; cut very long words."""
-    if message.count("\n  - ") == 1:
-        message = message.replace("\n  - ", " ")
+    """Print an error; cut very long words."""
     text = re.sub(r"(\S{60})\S{240,}", r"\1...", message.strip())
     sys.stderr.write(f"{program}: error: {text}\n")
     return 2

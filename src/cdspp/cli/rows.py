@@ -84,21 +84,24 @@ def _read_complete(arguments: Namespace, needs_labels: bool) -> list[DomainRows]
     """Return the rows of target and source, if any, without empty cells."""
     named = arguments.target_label or arguments.label
     required = ("label", "id") if needs_labels or named else ("id",)
-    files = [(arguments.target, columns_of(arguments, "target", required))]
+    fill = partial(table_rows.complete, impute=arguments.impute)
+    columns = columns_of(arguments, "target", required)
+    # Predictions are written by identifier.
+    checks: list[Any] = [DomainRows.require_distinct_ids, fill]
+    files = [(arguments.target, columns, None, *checks)]
     if arguments.source:
         table_rows.require_two_files({role: getattr(arguments, role) for role in ROLES})
         # No output names source rows, so they need no identifiers.
-        files.append((arguments.source, columns_of(arguments, "source")))
+        columns = columns_of(arguments, "source")
+        checks = [_require_classes, lambda rows: fill(rows.without_declared())]
+        files.append((arguments.source, columns, None, *checks))
     tables, faults = table_rows.gather_rows(table_rows.read_domain, files)
     if not faults:
         target, *sources = tables
         if arguments.drop:
             table_rows.require_dropped(arguments.drop, tables)
-        target.require_distinct_ids()  # predictions are written by identifier
         seen = frozenset[str]().union(*(rows.label_column.seen for rows in tables))
         require_used(seen, [rows.path for rows in tables])
-        for source in sources:
-            source.require_decided()
         with table_rows.classes_explained(tables):
             require_distinct({rows.path: rows.labels for rows in tables})
         for source in sources:
@@ -109,17 +112,18 @@ def _read_complete(arguments: Namespace, needs_labels: bool) -> list[DomainRows]
                 classes = {rows.path: filter(None, rows.labels) for rows in tables}
                 with table_rows.classes_explained(tables):
                     require_common(classes, "--map-labels FILE")
-        tables = [target, *(source.without_declared() for source in sources)]
-        fill = partial(table_rows.complete, impute=arguments.impute)
-        tables, faults = table_rows.gather_rows(fill, ((rows,) for rows in tables))
-    if faults:
-        if len(faults) == 1 < len(files):  # the other file has a label column
-            of = "target" if faults[0].startswith(f"{arguments.target}: ") else "source"
-            faults = [faults[0].replace("with --label", f"with --{of}-label")]
-        raise DataError("\n".join(faults))
-    for source in tables[1:]:
-        source.require_labels(of_all=True)
-    return tables
+        return [fill(target), *(fill(rows.without_declared()) for rows in sources)]
+    if len(faults) == 1 < len(files):  # the other file has a label column
+        of = "target" if faults[0].startswith(f"{arguments.target}: ") else "source"
+        faults = [faults[0].replace("with --label", f"with --{of}-label")]
+    raise DataError("\n".join(faults))
+
+
+def _require_classes(source: DomainRows) -> None:
+    """Raise DataError if only some rows of a source have a class."""
+    source.require_decided()
+    if any(source.labels):
+        source.without_declared().require_labels(of_all=True)
 
 
 def class_notes(*tables: DomainRows) -> Iterator[str]:

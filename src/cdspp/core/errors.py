@@ -6,12 +6,13 @@ Each message names the object and the remedy.
 import errno
 import os
 import traceback
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryFile
 
 from cdspp.core.names import PathLike
+from cdspp.core.wording import counted
 
 __all__ = [
     "BridgeWarning",
@@ -135,6 +136,23 @@ _MORE_MEMORY = (
     "Give the job more (its resource mem_mb, or fewer jobs at a time), or use fewer "
     "rows or features, or another method. The log has the details."
 )
+
+
+def problems_text(place: str, problems: Sequence[str]) -> str:
+    """Return one message: the place and the number of its problems, and a line each."""
+    if len(problems) == 1:
+        return f"{place}: {problems[0]}"
+    lines = (text.replace("\n", "\n  ") for text in problems)
+    return "\n  - ".join([f"{place}: {counted(len(problems), 'problem')}:", *lines])
+
+
+def refusals(*checks: Callable[[], object], place: str = "") -> Iterator[str]:
+    """Yield the messages of checks that fail, without the `place` at their start."""
+    for check in checks:
+        try:
+            check()
+        except DataError as error:
+            yield str(error).removeprefix(f"{place}: ").replace(f" ({place})", "")
 
 
 def install_hint(package: str, user: str, extra: str = "") -> str:

@@ -4,7 +4,7 @@ import unicodedata
 from collections import Counter, defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from cdspp.core.errors import DataError
 from cdspp.core.labels import keep_labels, nearest, read_label_column
@@ -139,7 +139,7 @@ def _flat_groups(
     by_label = defaultdict[str, list[Path]](list)
     table = _label_table(path)
     try:
-        labels = _labels_by_file(path, table.cells, files, kept)
+        labels = _labels_by_file(path, table, files, kept)
     except DataError as error:
         raise DataError(explained(str(error), table.facts, TEXT)) from error
     for file in files:
@@ -150,14 +150,14 @@ def _flat_groups(
 
 
 def _labels_by_file(
-    path: Path, table: Any, files: Sequence[Path], kept: Sequence[str]
+    path: Path, table: Table, files: Sequence[Path], kept: Sequence[str]
 ) -> Mapping[Path, str]:
     """Return the label of each file that a file of labels names."""
-    records = [int(k) + 1 for k in table.index]
-    names, cells = [*table[FILE]], [*table[LABEL]]
+    names, cells = [*table.cells[FILE]], [*table.cells[LABEL]]
+    places = [*map(table.place, range(len(names)))]
     with keep_labels(*kept):
         labels = read_label_column(cells).labels
-    _require_labels(path, [*zip(records, names, cells, labels, strict=True)], kept)
+    _require_labels(path, [*zip(places, names, cells, labels, strict=True)], kept)
     by_name = {unicodedata.normalize("NFC", file.name): file for file in files}
     by_name |= {file.name: file for file in files}
     keys = ((n, unicodedata.normalize("NFC", n.strip())) for n in names)
@@ -166,7 +166,7 @@ def _labels_by_file(
         texts = []
         for k in rows[:4]:
             hint = nearest(names[k], [*by_name])
-            text = f"record {records[k]}, {names[k]!r}"
+            text = f"{places[k]}, {names[k]!r}"
             texts.append(f"{text} (may be {hint!r})" if hint else text)
         fault = f"{counted(len(rows), 'row')} of no file: {shortened(texts)}"
         expected = f"Expected names of files in {path.parent}, with their suffix"
@@ -179,13 +179,13 @@ def _labels_by_file(
 
 
 def _require_labels(
-    path: Path, rows: Sequence[tuple[int, str, str, str]], kept: Sequence[str]
+    path: Path, rows: Sequence[tuple[str, str, str, str]], kept: Sequence[str]
 ) -> None:
     """Raise DataError if rows of a file of labels have no label."""
     blank = [row for row in rows if not row[-1] or _means_unlabelled(row[-1], kept)]
     if not blank:
         return
-    texts = [f"record {record}, {name!r}" for record, name, *_ in blank]
+    texts = [f"{place}, {name!r}" for place, name, *_ in blank]
     words = [*dict.fromkeys(repr(cell) for *_, cell, _ in blank if cell.strip())]
     read_as = f" (read as unlabelled: {shortened(words)})" if words else ""
     fault = f"{counted(len(blank), 'row')} without a label{read_as}"

@@ -1,6 +1,6 @@
 """Notes on rows and columns of a table that may not be data."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,11 +14,11 @@ FEWEST_COUNTED = 20  # with fewer rows, a column may number them by chance
 
 
 def doubts(
-    X: NDArray[np.float64], names: Sequence[str], records: Sequence[int]
+    X: NDArray[np.float64], names: Sequence[str], place: Callable[[int], str]
 ) -> Iterator[str]:
     """Yield notes on codes of missing numbers, empty rows, counts of rows, and totals.
 
-    Nothing is said of columns without `names`; `records` count the header.
+    Nothing is said of columns without `names`; `place` describes a row.
     """
     if not names or not len(X):
         return
@@ -44,7 +44,7 @@ def doubts(
     if not np.isfinite(sums + last_row).all():
         empty = np.flatnonzero(np.isnan(X).all(axis=1))
         if len(empty):
-            first = f"record {records[empty[0]]}" if records else f"row {empty[0] + 1}"
+            first = place(int(empty[0]))
             yield f"{counted(len(empty), 'row')} without any number (first: {first})"
     elif len(X) > 4 and np.count_nonzero(high > low) > 1:
         for statistic, total in (("sum", sums), ("mean", sums / (len(X) - 1))):

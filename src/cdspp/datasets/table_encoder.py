@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import math
-import shlex
 import textwrap
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any, Self
@@ -16,12 +15,13 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from cdspp.core.errors import DataError
+from cdspp.core.errors import DataError, problems_text
 from cdspp.core.labels import nearest
 from cdspp.core.names import CATEGORIES, DATES, ERROR, ONE_HOT, PARTS, SKRUB
-from cdspp.core.wording import counted, sentence, shortened
+from cdspp.core.wording import counted, shortened
 from cdspp.datasets import table_cells as kinds
 from cdspp.datasets import table_files as files
+from cdspp.datasets.table_faults import with_arguments
 from cdspp.datasets.table_model import as_frame
 
 if TYPE_CHECKING:
@@ -33,15 +33,17 @@ REFUSED = {
     "duration": "durations",
     "nested": "lists or dictionaries",
 }
-REMEDIES = {
-    kinds.TEXT: "encode text with --categories one-hot or frequency, ",
-    kinds.DATE: "encode dates with --dates number or parts, ",
-    kinds.DURATION: "encode durations with --dates number, ",
-    kinds.AMBIGUOUS: "give the format of dates with --date-format (as %d/%m/%Y), ",
-}
 EITHER = "point or comma"  # undecided decimal sign
+REMEDIES = {
+    kinds.TEXT: "encode text with --categories one-hot or frequency",
+    kinds.DATE: "encode dates with --dates number or parts",
+    kinds.DURATION: "encode durations with --dates number",
+    EITHER: "name the decimal sign with --decimal",
+    kinds.AMBIGUOUS: "give the format of dates with --date-format (as %d/%m/%Y)",
+}
 TOO_MANY = "too many values"  # for one-hot: nearly all cells differ
 DATE_PARTS = {"year": "year", "month": "month", "day": "day", "weekday": "day_of_week"}
+Place = Callable[[int], str]
 NOT_SAVABLE = (
     "a model file cannot store an encoder of skrub. Leave --model out, or encode text "
     "and dates with --categories and --dates."
@@ -100,9 +102,9 @@ class EncodedColumn:
 
 
 def column_faults(
-    columns: Sequence[EncodedColumn], table: pd.DataFrame
+    columns: Sequence[EncodedColumn], table: pd.DataFrame, place: Place
 ) -> Iterator[tuple[EncodedColumn, str]]:
-    """Yield each column that cannot be encoded, with the reason."""
+    """Yield each column that cannot be encoded, with the reason; name a row's place."""
     for column in columns:
         cells, what = table[column.name], f"column {column.name!r}"
         if column.form == ERROR:
@@ -119,8 +121,7 @@ def column_faults(
             unclear = kinds.AMBIGUOUS_NUMBER
             cell = next(t for t in kinds.texts(cells) if t and unclear.fullmatch(t))
             readings = f"{kinds.number(cell):g} or {kinds.number(cell, ','):g}"
-            remedy = "name the decimal sign with --decimal"
-            yield column, f"{what}: {cell!r} may be {readings} ({remedy})"
+            yield column, f"{what}: {cell!r} may be {readings}"
         elif column.kind != kinds.TEXT:
             gaps = np.flatnonzero(np.isnan(column.encode(cells)[:, 0]))
             faulty = [int(k) for k in gaps if not kinds.is_null(cells.iloc[k])]
@@ -131,33 +132,27 @@ def column_faults(
             kind += f" of the form {column.sign}" if column.kind == kinds.DATE else ""
             count = f" ({len(faulty)} in all)" if len(faulty) > 1 else ""
             text = textwrap.shorten(repr(cells.iloc[faulty[0]]), 40, placeholder="...")
-            record = int(cells.index[faulty[0]]) + 1
-            yield column, f"record {record}, {what}: {text} is not {kind}{count}"
+            yield column, f"{place(faulty[0])}, {what}: {text} is not {kind}{count}"
 
 
-def column_remedy(column: EncodedColumn) -> str:
-    """Return the options for a column that cannot be encoded."""
+def remedied(fault: tuple[EncodedColumn, str], leave: str = "") -> str:
+    """Return the fault of a column with its remedy, and how to `leave` it out."""
+    column, text = fault
     refused = column.kind if column.form == ERROR else column.sign
-    remedy = REMEDIES.get(refused, "correct the cells, ")
-    return f"{remedy}or --drop {shlex.quote(column.name)}"
+    remedies = [REMEDIES.get(refused, "correct the cells"), leave]
+    return f"{text}: {', or '.join(filter(None, remedies))}"
 
 
-def faults_text(
-    faults: Sequence[tuple[EncodedColumn, str]], encoder: TableEncoder, cells: Any
-) -> str:
-    """Name the columns that cannot be encoded, and the options for them."""
-    refused = {column.kind for column, _ in faults if column.form == ERROR}
-    refused |= {column.sign for column, _ in faults} & {kinds.AMBIGUOUS}
-    remedies = "".join(REMEDIES[kind] for kind in REMEDIES if kind in refused)
-    names = " ".join(f"--drop {shlex.quote(column.name)}" for column, _ in faults[:5])
-    text = "; ".join(fault for _, fault in faults[:5])
-    rest = f"; and {len(faults) - 5} more columns" if len(faults) > 5 else ""
-    numbers = (c.name for c in encoder.columns_ if c.kind == kinds.NUMBER)
-    gaps = [repr(name) for name in numbers if any(map(kinds.is_null, cells[name]))]
-    gap_note = f" Numbers are missing in {shortened(gaps)}: --impute." if gaps else ""
-    leave = f"leave columns out with {names}"
-    remedy = sentence(f"{remedies}or {leave}" if remedies else leave)
-    return f"{text}{rest}. {remedy}; --label and --id name columns.{gap_note}"
+def _refuse(faults: Sequence[tuple[EncodedColumn, str]], leave: str = "") -> None:
+    """Raise DataError if columns of a frame cannot be encoded."""
+    if faults:
+        texts = [remedied(fault, leave) for fault in faults]
+        raise DataError(with_arguments(problems_text("the table", texts)))
+
+
+def row_place(row: int) -> str:
+    """Return the place of a row that is in no file."""
+    return f"row {row + 1}"
 
 
 def with_signs(
@@ -260,13 +255,12 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         ValueError
             An option has an unknown value.
         """
-        if faults := [fault for _, fault in self.learn(X)]:
-            remedy = "`categories` and `dates` to encode text and dates, or leave these"
-            text = "; ".join(faults).replace("--decimal", "`decimal`")
-            raise DataError(f"{text}. Choose {remedy} columns out.")
+        _refuse(self.learn(X), "leave the column out")
         return self
 
-    def learn(self, X: Any) -> list[tuple[EncodedColumn, str]]:
+    def learn(
+        self, X: Any, place: Place = row_place
+    ) -> list[tuple[EncodedColumn, str]]:
         """Decide the encoding of each column, and return the `column_faults`."""
         X = as_frame(X)
         X = X.set_axis([*map(str, X)], axis="columns")
@@ -281,7 +275,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             raise ValueError(f"vectorise must be {SKRUB!r}, got {self.vectorise!r}.")
         columns = [self._encoding_of(str(name), cells) for name, cells in X.items()]
         self.columns_ = with_signs(columns, X, self.decimal)
-        faults, self._vectoriser = list(column_faults(self.columns_, X)), None
+        faults, self._vectoriser = [*column_faults(self.columns_, X, place)], None
         if any(column.form == SKRUB for column in self.columns_) and not faults:
             from skrub import StringEncoder, TableVectorizer
 
@@ -353,7 +347,9 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         """
         X = as_frame(X)
         X = X.set_axis([*map(str, X)], axis="columns")
-        return self.encode(X, self.columns_in(X, self.decimal))
+        columns = self.columns_in(X, self.decimal)
+        _refuse([*column_faults(columns, X, row_place)])
+        return self.encode(X, columns)
 
     def columns_in(self, X: Any, decimal: str | None = None) -> list[EncodedColumn]:
         """Return the columns as in a table that may write numbers differently."""
@@ -367,10 +363,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             count = counted(len(missing), "column")
             text = f"the table lacks {count} of the fit: {shortened(hints, 5)}"
             raise DataError(f"{text}. Rename or add them.")
-        columns = with_signs(self.columns_, X, decimal)
-        if faults := [fault for _, fault in column_faults(columns, X)]:
-            raise DataError(f"{'; '.join(faults)}.")
-        return columns
+        return with_signs(self.columns_, X, decimal)
 
     def encode(self, X: Any, columns: Sequence[EncodedColumn]) -> NDArray[np.float64]:
         """Return the numbers of `columns_in` a table, as `transform` does."""

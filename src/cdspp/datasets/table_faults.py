@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -94,3 +95,10 @@ def cell_faults(table: Table, features: Sequence[str]) -> Iterator[str]:
     if text.casefold() in TOTALS and len(labels) > labels.count(labels[-1]) == 1:
         fault = f"only the last row has the label {text!r}, as a row of totals would"
         yield f"{fault}. Remove the row, or rename its class."
+
+
+def with_arguments(message: str) -> str:
+    """Return a message on tables with arguments of Python instead of options."""
+    message = message.replace("--impute", "impute=True").replace("-format", "_format")
+    message = re.sub(r"--drop ('[^']*'|[^\s,.;]+)", r"drop=[\1]", message)
+    return re.sub(r"--(\w+)( (?=one-hot|number|%))?", r"\1=", message)

@@ -79,11 +79,18 @@ class Columns:
         return {"label": self.label or "label", "id": self.id or "id"}
 
 
+def similar_names(name: str, names: Iterable[str]) -> list[str]:
+    """Return up to three names that are like another one, the nearest first."""
+    by_fold = {text.casefold(): text for text in names}
+    matches = difflib.get_close_matches(name.casefold(), list(by_fold), n=3)
+    return [by_fold[fold] for fold in matches]
+
+
 def no_column(option: str, name: str, names: Iterable[str]) -> str:
     """Return a message that a column is missing, with similar names."""
-    by_fold = {text.casefold(): text for text in names if text}
-    matches = difflib.get_close_matches(name.casefold(), list(by_fold), n=3)
-    quoted = [repr(by_fold[fold]) for fold in matches or list(by_fold)[:5]]
+    names = [text for text in names if text]
+    matches = similar_names(name, names)
+    quoted = [repr(text) for text in matches or names[:5]]
     where = "Similar" if matches else "The first are"
     end = f" {where}: {', '.join(quoted)}." if quoted else ""
     return f"no column {name!r} for --{option}.{end}"
@@ -152,7 +159,7 @@ def _read_text(path: Path, columns: Columns) -> Table:
         )
         separator = "\t" if ".tsv" in (s.lower() for s in path.suffixes) else ""
         cells = _text_cells(stream, separator, label)
-        table = model.with_header(cells)
+        table = model.with_header(cells, model.LINE)
     except LookupError as error:
         fault = f"unknown encoding {encoding!r}"
         raise DataError(f"{fault}. Expected utf-8, cp1252 or the like.") from error
@@ -234,24 +241,40 @@ def _text_cells(stream: TextIO, separator: str, label: str) -> pd.DataFrame:
     stream.seek(0)
     # pandas pads short records with empty cells: only these, and cells of several
     # lines, need a check.
-    n_lines = sum(1 for line in stream if not line.isspace())
+    blank = [line.isspace() for line in stream]
+    n_lines = len(blank) - sum(blank)
     if n_lines > len(cells) or cells.iloc[:, -1].eq("").any():
         _check_records(stream, separator)
+    if len(blank) > len(cells):
+        cells = cells.set_axis(_lines(stream, separator, len(cells)), axis="index")
     cells.attrs[SEPARATOR] = separator
     return cells
+
+
+def _lines(stream: TextIO, separator: str, n_records: int) -> list[int]:
+    """Return the line, from 0, in which each record begins, or its number."""
+    lines, end = list[int](), 0
+    stream.seek(0)
+    records = csv.reader(stream, delimiter=separator)
+    with suppress(csv.Error):
+        for cells in records:
+            if len(cells) > 1 or "".join(cells).strip():
+                lines.append(end)
+            end = records.line_num
+    return lines if len(lines) == n_records else [*range(n_records)]
 
 
 def _check_records(stream: TextIO, separator: str, open_quote: bool = False) -> None:
     quote = "Remove or close it, or double it if it is part of a cell."
     csv.field_size_limit(2**31 - 1)  # a stray quote may enclose a whole file
-    width = number = line = end = 0
+    width = line = end = 0
     stream.seek(0)
     records = csv.reader(stream, delimiter=separator)
     for cells in records:
         start, end = end + 1, records.line_num
         if len(cells) < 2 and not "".join(cells).strip():
             continue
-        number, line, width = number + 1, start, width or len(cells)
+        line, width = start, width or len(cells)
         for cell in cells:
             _, *rest = cell.split("\n")
             n_rows = 1 + sum(bool(part.strip()) for part in rest[:-1])
@@ -259,7 +282,7 @@ def _check_records(stream: TextIO, separator: str, open_quote: bool = False) -> 
                 fault = f"a quote in line {line} extends to line {line + len(rest)}"
                 raise DataError(f"{fault}. {quote}")
         if len(cells) != width and not open_quote:
-            fault = f"record {number} has {len(cells)} cells, the header has {width}"
+            fault = f"line {line} has {len(cells)} cells, the header has {width}"
             raise DataError(f"{fault}. Add or remove separators.")
     if open_quote:
         raise DataError(f"a quote in line {line} is not closed. {quote}")
@@ -312,7 +335,8 @@ def _read_xlsx(path: Path, columns: Columns) -> Table:
     for name, n in columns_of.items():
         text = f"{counted(n, 'formula')} without a value in {name!r}: {CALCULATE}"
         facts.append(Fact(text, model.MISSING, (name,), n))
-    return _table(model.with_header(cells), columns, facts=tuple(facts))
+    table = model.with_header(cells, model.ROW)
+    return _table(table, columns, facts=tuple(facts))
 
 
 def _sheet_facts(

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 # What a fact may explain: how text was read, cells without a value, what is not there,
 # and rows that are there.
 TEXT, MISSING, ABSENT, ROWS = "text", "missing", "absent", "rows"
+LINE, ROW = "line", "row"  # of a file, as its user sees it
 FROM_INDEX = "ids from the unnamed column"
 PREAMBLE = "#", "%", "sep="  # first characters of lines above a header
 MOST_PREAMBLE = 100  # lines
@@ -46,9 +47,10 @@ class Fact(NamedTuple):
 class Table:
     """Named columns of cells, alike for all formats.
 
-    The index of `cells` is the number of the record minus one. `label` and `id` are the
-    names of two columns, which `cells` may lack. The names of features are only numbers
-    if `is_named` is false; `dropped` are arrays that were left out on request.
+    The index of `cells` is the place of a row minus one, as a user counts it who opens
+    the file: lines of a text, or rows of a sheet, with all that is above. `label` and
+    `id` are the names of two columns, which `cells` may lack. The names of features are
+    only numbers if `is_named` is false; `dropped` are arrays left out on request.
     """
 
     cells: pd.DataFrame
@@ -61,6 +63,15 @@ class Table:
     of_arrays: bool = False
     is_named: bool = True
     dropped: tuple[str, ...] = ()
+
+    @property
+    def unit(self) -> str:
+        """What the places of rows count."""
+        return LINE if self.encoding else ROW
+
+    def place(self, row: int) -> str:
+        """Return where a row of cells is in the file."""
+        return f"{self.unit} {int(self.cells.index[row]) + 1}"
 
     @property
     def is_index(self) -> bool:
@@ -77,6 +88,7 @@ def explained(
         for fact in facts
         if fact.explains in topics
         and ({*columns} & {*fact.columns} or not fact.columns)
+        and fact.text not in message
     ]
     if not texts:
         return message
@@ -129,13 +141,13 @@ def lines_above(n: int) -> list[Fact]:
     return [Fact(text, ROWS)] if n else []
 
 
-def with_header(cells: pd.DataFrame) -> pd.DataFrame:
+def with_header(cells: pd.DataFrame, unit: str) -> pd.DataFrame:
     """Name the columns by the first row; drop columns with neither name nor cells."""
     header, rows = cells.iloc[0].map(name_of), cells.iloc[1:]
     rows = rows[rows.ne("").any(axis="columns")]
     repeats = rows[rows[rows.columns[0]].eq(cells.iloc[0, 0])]
     if len(repeats := repeats[repeats.eq(cells.iloc[0]).all(axis="columns")]):
-        fault = f"record {repeats.index[0] + 1} repeats the header"
+        fault = f"{unit} {repeats.index[0] + 1} repeats the header"
         raise DataError(f"{fault}, as in files that were joined. Remove it.")
     is_used = header.ne("") | rows.ne("").any() | rows.empty
     return rows.loc[:, is_used].set_axis(header[is_used].tolist(), axis="columns")

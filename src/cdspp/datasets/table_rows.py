@@ -4,30 +4,38 @@ from __future__ import annotations
 
 import fnmatch
 import math
+import shlex
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from itertools import chain, combinations
+from functools import partial
+from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from cdspp.core.errors import DataError
+from cdspp.core.errors import DataError, problems_text, refusals
 from cdspp.core.files import same_file
 from cdspp.core.labels import LabelColumn, as_text, read_label_column
 from cdspp.core.names import PathLike
 from cdspp.core.wording import counted, shortened
 from cdspp.datasets import table_cells as kinds
 from cdspp.datasets.table_doubts import doubts
-from cdspp.datasets.table_faults import cell_faults, double_names, name_faults
-from cdspp.datasets.table_files import Columns, no_column, read_file
+from cdspp.datasets.table_faults import (
+    cell_faults,
+    double_names,
+    likely_labels,
+    name_faults,
+)
+from cdspp.datasets.table_files import Columns, no_column, read_file, similar_names
 from cdspp.datasets.table_model import (
     ABSENT,
     FROM_INDEX,
     MISSING,
+    ROW,
     ROWS,
     TEXT,
     Fact,
@@ -55,8 +63,8 @@ class DomainRows:
     `X` (n, d) has NaN for missing numbers; `labels` are empty for unlabelled rows, and
     `label` is their column, if any, which `label_column` has as it was read; `ids` are
     the row numbers from 1 if the file has none, and `is_index` if their column is
-    unnamed. `features` is empty if columns have no names; `records` count the header;
-    `dropped` are the columns that were dropped;
+    unnamed. `features` is empty if columns have no names; `places` count the `unit` of
+    the file; `dropped` are the columns that were dropped;
     `width` is the number of features in the file, if `scaling` changed it. Of `notes`,
     the `doubts` are only for users who do not see how each column is read.
     """
@@ -66,7 +74,8 @@ class DomainRows:
     ids: Sequence[str]
     labels: Sequence[str]
     features: tuple[str, ...] = ()
-    records: Sequence[int] = ()
+    places: Sequence[int] = ()
+    unit: str = ROW
     has_ids: bool = False
     is_index: bool = False
     dropped: tuple[str, ...] = ()
@@ -109,13 +118,14 @@ class DomainRows:
 
     def require_labels(self, *, of_all: bool = False) -> None:
         """Raise DataError if no row has a label, or with `of_all` if some have none."""
-        missing = [k for k, label in enumerate(self.labels, start=1) if not label]
+        missing = [k for k, label in enumerate(self.labels) if not label]
         words = self.label_column.unlabelled
         if of_all and 0 < len(missing) < len(self.labels):
+            share = f"{len(missing)} of {len(self.labels)} have none"
             text = (
-                f"a source needs a label in every row, but {len(missing)} of "
-                f"{len(self.labels)} have none (first: row {missing[0]}). Label "
-                "them, leave them out, or name another label column with --label."
+                f"a source needs a label in every row, but {share} (first: "
+                f"{self.place(missing[0])}). Label them, leave them out, or name "
+                "another label column with --label."
             )
         elif len(missing) == len(self.labels):
             none = f"the column {self.label!r} has none"
@@ -149,7 +159,7 @@ class DomainRows:
             X=self.X[left],
             ids=[self.ids[k] for k in left],
             labels=[self.labels[k] for k in left],
-            records=[self.records[k] for k in left] if self.records else [],
+            places=[self.places[k] for k in left] if self.places else [],
             notes=(*self.notes, f"{n} without a label left out"),
         )
 
@@ -189,16 +199,22 @@ class DomainRows:
             fault = f"expected column names in the first row, got {names[0]}, ..."
             raise DataError(f"{self.path}: {fault}. Put a row of names above it.")
 
+    def place(self, row: int) -> str:
+        """Return the place of a row in the file."""
+        return f"{self.unit} {self.places[row] if self.places else row + 1}"
+
     def location(self, row: int, column: int) -> str:
         """Return the location of a number in the file."""
-        if not self.features:
-            return f"{self.path}: row {row + 1}, feature {column + 1}"
-        where = f"record {self.records[row]}" if self.records else f"row {row + 1}"
-        return f"{self.path}: {where}, column {self.features[column]!r}"
+        names = self.features
+        what = f"column {names[column]!r}" if names else f"feature {column + 1}"
+        return f"{self.path}: {self.place(row)}, {what}"
 
 
 def read_domain(
-    path: PathLike, columns: Columns | None = None, encoder: TableEncoder | None = None
+    path: PathLike,
+    columns: Columns | None = None,
+    encoder: TableEncoder | None = None,
+    *checks: Callable[[DomainRows], object],
 ) -> DomainRows:
     """Read a domain from a table or from arrays.
 
@@ -207,21 +223,26 @@ def read_domain(
     features; a first column without a name holds ids. Arrays (NPZ, MATLAB) are `X`, in
     MATLAB also a matrix of another name, and optionally `y`, `ids` and `features`, the
     names of columns. The `encoder` of another table matches features by name.
-    DataError: the file is malformed.
+    DataError: the file is malformed; it lists all problems, those of `checks`, too.
     """
-    columns, table = columns or Columns(), None
+    columns, place, table = columns or Columns(), str(path), None
     try:
         table = read_file(Path(path), columns)
-        for fault in chain(double_names(table), name_faults(table, columns)):
-            raise DataError(fault)
-        rows = domain_rows(table, str(path), columns, encoder)
-        if not rows.X.size:
-            raise DataError("expected rows of features, got none.")
+        rows, faults = domain_rows(table, place, columns, encoder)
     except DataError as error:
-        facts = table.facts if table else ()
-        text = explained(str(error), facts, ABSENT, ROWS, TEXT)
-        raise DataError(f"{path}: {text}") from error
+        raise file_error(place, [str(error)], table.facts if table else ()) from error
+    more = [*refusals(*(partial(check, rows) for check in checks), place=place)]
+    if faults:
+        raise file_error(place, [*faults, *more], table.facts)
+    if more:
+        raise DataError(problems_text(place, more))
     return rows
+
+
+def file_error(place: str, faults: Sequence[str], facts: Iterable[Fact]) -> DataError:
+    """Return the error on the faults of a table, with the facts that explain it."""
+    text = problems_text(place, faults)
+    return DataError(explained(text, facts, ABSENT, ROWS, TEXT))
 
 
 def gather_rows(
@@ -242,28 +263,30 @@ def domain_rows(
     path: str,
     columns: Columns,
     encoder: TableEncoder | None = None,
-    *,
-    strict: bool = True,
-) -> DomainRows:
-    """Return the rows of a table; DataError: a column cannot be read.
+) -> tuple[DomainRows, list[str]]:
+    """Return the rows of a table, without the columns that cannot be read, and faults.
 
-    If `strict`, `cell_faults` raise it, too.
+    DataError: it lacks features of the encoder.
     """
+    if faults := [*double_names(table)]:
+        cells = table.cells.loc[:, ~table.cells.columns.duplicated()]
+        table = replace(table, cells=cells)
     rows, (label, id_) = table.cells, (table.label, table.id)
     features, matched, notes = features_of(table, columns, encoder)
-    for fault in cell_faults(table, features) if strict else ():
-        raise DataError(fault)
+    faults += [*name_faults(table, columns), *cell_faults(table, features)]
     labels = read_label_column(
         rows[label].tolist() if label in rows else [""] * len(rows)
     )
     ids = rows[id_].tolist() if id_ in rows else range(1, len(rows) + 1)
-    X, names, encoder, more = _numbers(table, features, columns, encoder)
-    records = [] if table.of_arrays else [int(k) + 1 for k in rows.index]
+    X, names, encoder, more, refused = _numbers(table, features, columns, encoder)
+    faults += refused
+    if not X.size and not faults:
+        faults.append("expected rows of features, got none.")
     with np.errstate(over="ignore", invalid="ignore"):
-        doubt_notes = [*doubts(X, names, records)]
+        doubt_notes = [*doubts(X, names, table.place)]
     told = [fact.text for fact in table.facts if fact.text != FROM_INDEX]
     notes = [*(fact.text for fact in table.facts), *notes, *more, *doubt_notes]
-    return DomainRows(
+    found = DomainRows(
         path=path,
         X=X,
         ids=[*map(as_text, ids)],
@@ -271,7 +294,8 @@ def domain_rows(
         label=label if label in rows else "",
         label_column=labels,
         features=names,
-        records=records,
+        places=[] if table.of_arrays else (rows.index + 1).tolist(),
+        unit=table.unit,
         has_ids=id_ in rows,
         is_index=table.is_index,
         dropped=(*matched, *table.dropped),
@@ -280,30 +304,29 @@ def domain_rows(
         encoder=encoder,
         facts=table.facts,
     )
+    return found, faults
 
 
 def _numbers(
     table: Table, features: list[str], columns: Columns, encoder: TableEncoder | None
-) -> tuple[NDArray[np.float64], tuple[str, ...], TableEncoder | None, list[str]]:
-    """Return the features as numbers, their names, their encoder, and notes."""
+) -> tuple[
+    NDArray[np.float64], tuple[str, ...], TableEncoder | None, list[str], list[str]
+]:
+    """Return the features as numbers, their names, their encoder, notes and faults."""
     # Not at the top: it needs scikit-learn, and most jobs read no table.
-    from cdspp.datasets.table_encoder import TableEncoder, faults_text
+    from cdspp.datasets.table_encoder import column_faults, remedied
 
     cells, notes = table.cells[features], list[str]()
     if table.of_arrays and all(kind.kind in "biuf" for kind in cells.dtypes):
         names = tuple(features) if table.is_named else ()
-        return cells.to_numpy(np.float64), names, None, notes
+        return cells.to_numpy(np.float64), names, None, notes, []
     if encoder is None:
-        options = TableEncoder().get_params()
-        encoder = TableEncoder(**{name: getattr(columns, name) for name in options})
-        if faults := encoder.learn(cells):
-            raise DataError(faults_text(faults, encoder, cells))
+        encoder, faults = _fitted(table, features, columns)
         codes, unseen = encoder.columns_, {}
     else:
-        codes, unseen = (
-            encoder.columns_in(cells, columns.decimal),
-            encoder.unseen(cells),
-        )
+        codes = encoder.columns_in(cells, columns.decimal)
+        faults = [*map(remedied, column_faults(codes, cells, table.place))]
+        unseen = encoder.unseen(cells)
         fitted = {column.name for column in encoder.columns_}
         if unknown := [name for name in features if name not in fitted]:
             text = f"{counted(len(unknown), 'column')} that the fit did not have"
@@ -312,7 +335,33 @@ def _numbers(
     for name, n in unseen.items():
         notes.append(f"{name}: {n} of a value that the fit did not see")
     X = encoder.encode(cells, codes)
-    return X, tuple(encoder.get_feature_names_out()), encoder, notes
+    return X, tuple(encoder.get_feature_names_out()), encoder, notes, faults
+
+
+def _fitted(
+    table: Table, features: list[str], columns: Columns
+) -> tuple[TableEncoder, list[str]]:
+    """Return an encoder of the columns that can be read, and faults of the others."""
+    from cdspp.datasets.table_encoder import TableEncoder, remedied
+
+    options = TableEncoder().get_params()
+    encoder = TableEncoder(**{name: getattr(columns, name) for name in options})
+    refused = encoder.learn(table.cells[features], table.place)
+    if not refused:
+        return encoder, []
+    # Other faults name these columns.
+    told = [n for n in features if n.lower() in (table.label, table.id)]
+    for option in columns.required:
+        if (name := columns.named[option]) not in table.cells:
+            told += similar_names(name, features)
+            told += likely_labels(table)[:1] if option == "label" else []
+    names = [column.name for column, _ in refused]
+    encoder.learn(table.cells[[name for name in features if name not in names]])
+    return encoder, [
+        remedied(fault, f"--drop {shlex.quote(fault[0].name)}")
+        for fault in refused
+        if fault[0].name not in told
+    ]
 
 
 def features_of(

@@ -7,7 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import combinations, compress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -22,6 +22,7 @@ from cdspp.core.names import ERROR
 from cdspp.core.wording import counted, shortened
 from cdspp.datasets import base, table_rows
 from cdspp.datasets.base import Cache, Dataset, Sample
+from cdspp.datasets.table_faults import with_arguments
 from cdspp.datasets.table_files import Columns, read_class_map
 from cdspp.datasets.table_rows import DomainRows
 
@@ -217,7 +218,7 @@ class TablesDataset(Dataset):
             with label_rules(*rules):
                 tables, faults = table_rows.gather_rows(self._read, zip(self.tables))
                 if faults:
-                    raise DataError(" ".join(faults))
+                    raise DataError("\n".join(faults))
                 rows = dict(zip(self.tables, tables, strict=True))
                 columns = [part.label_column.seen for part in tables]
                 paths = map(str, self.tables.values())
@@ -237,11 +238,15 @@ class TablesDataset(Dataset):
         }
         # Labels are in every table; rows of some tables may be unnamed.
         columns = Columns(**options, drop=self.drop, required=("label",))
-        rows = table_rows.read_domain(path, columns)
-        rows = table_rows.complete(rows, impute=self.impute)
+        complete = partial(table_rows.complete, impute=self.impute)
+        checks = complete, _require_labels, DomainRows.require_distinct_ids
+        return complete(table_rows.read_domain(path, columns, None, *checks))
+
+
+def _require_labels(rows: DomainRows) -> None:
+    """Raise DataError if the column of labels has none; a missing one is named."""
+    if rows.label:
         rows.require_labels()
-        rows.require_distinct_ids()
-        return rows
 
 
 # Options of the commands as keys of a study file, in the order of the replacements.
@@ -264,13 +269,6 @@ def _with_study_keys(message: str) -> str:
     for option, key in STUDY_KEYS.items():
         message = re.sub(option, key, message)
     return message
-
-
-def with_arguments(message: str) -> str:
-    """Return a message on tables with arguments of Python instead of options."""
-    message = message.replace("--impute", "impute=True").replace("-format", "_format")
-    message = re.sub(r"--drop ('[^']*'|[^\s,.;]+)", r"drop=[\1]", message)
-    return re.sub(r"--(\w+)( (?=one-hot|number|%))?", r"\1=", message)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -358,8 +356,8 @@ def read_table(
     encodings = categories, dates, date_format, vectorise
     columns = Columns(label, id, tuple(drop), required, encoding, decimal, *encodings)
     try:
-        rows = table_rows.read_domain(Path(path), columns, encoder)
-        rows = table_rows.complete(rows, impute=impute)
+        complete = partial(table_rows.complete, impute=impute)
+        rows = complete(table_rows.read_domain(path, columns, encoder, complete))
     except DataError as error:
         raise DataError(with_arguments(str(error))) from error
     y = np.array(rows.labels, dtype=object)

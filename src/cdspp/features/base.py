@@ -51,8 +51,13 @@ class Extractor(ABC):
         """Files of the user that it reads in addition to its input."""
         return ()
 
-    def check_own_files(self) -> None:  # noqa: B027
-        """Raise DataError, before a study runs, if these files are of no use."""
+    def check_own_files(  # noqa: B027
+        self, domains: Iterable[Sequence[Path]] = ()
+    ) -> None:
+        """Raise DataError, before a study runs, if these files are of no use.
+
+        `domains` are the input files of each domain, as far as they exist by then.
+        """
 
     def recorded_options(self) -> dict[str, Any]:
         """Return the options that affect the result."""

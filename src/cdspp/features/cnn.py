@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -121,7 +121,7 @@ class Cnn(FileExtractor):
             options["weights"] = f"sha256:{file_digest(self._existing())}"
         return options
 
-    def check_own_files(self) -> None:
+    def check_own_files(self, domains: Iterable[Sequence[Path]] = ()) -> None:
         """Raise DataError unless the file of weights fits the network."""
         self._network()
 

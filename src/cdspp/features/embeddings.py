@@ -5,7 +5,7 @@ from __future__ import annotations
 import unicodedata
 import zipfile
 from collections import Counter, defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from json import loads
 from pathlib import Path, PurePath
@@ -79,9 +79,11 @@ class Embeddings(FileExtractor):
         digest = f"sha256:{file_digest(self.own_files[0])}"
         return super().recorded_options() | {"file": digest}
 
-    def check_own_files(self) -> None:
-        """Raise DataError unless the file has a vector for each identifier."""
-        self._read()
+    def check_own_files(self, domains: Iterable[Sequence[Path]] = ()) -> None:
+        """Raise DataError unless the file has a vector for each file of domains."""
+        ids, _ = self._read()
+        for files in domains:
+            self._rows(files, ids)
 
     def extract(self, files: Sequence[Path]) -> np.ndarray:
         """Return the vectors of `files`, float32, one row per file."""
@@ -111,8 +113,11 @@ class Embeddings(FileExtractor):
         return ids, vectors
 
     def _rows(self, files: Sequence[Path], ids: Sequence[str]) -> list[int]:
-        """Return the row of each file, by the form of identifier that finds most."""
-        best, most, n_found = dict[str, list[int]](), list[str](), -1
+        """Return the row of each file, by the form of identifier that finds most.
+
+        Rows of one file each count first: short forms may find more, but several.
+        """
+        best, most, found = dict[str, list[int]](), list[str](), (-1, -1)
         paths = [PurePath(unicodedata.normalize("NFC", str(path))) for path in files]
         for depth in DEPTHS:
             by_end = defaultdict[str, list[int]](list)
@@ -121,11 +126,11 @@ class Embeddings(FileExtractor):
                 by_end["/".join(parts[-depth:])] += [row]
             for each in (paths, [path.with_suffix("") for path in paths]):
                 names = ["/".join(path.parts[-depth:]) for path in each]
-                found = sum(name in by_end for name in names)
-                if found > n_found:
-                    best, most, n_found = by_end, names, found
-        if n_found < len(files):
-            missing = [name for name in most if name not in best]
+                counts = Counter(name for name in names if name in by_end)
+                single = [k for k, n in counts.items() if n == len({*by_end[k]}) == 1]
+                if (len(single), counts.total()) > found:
+                    best, most, found = by_end, names, (len(single), counts.total())
+        if missing := [name for name in most if name not in best]:
             fault = f"no vector for {len(missing)} of {len(files)} files"
             text = f"{fault} ({shortened(missing, NAMED)})"
             has = f"It has {counted(len(ids), 'vector')} ({shortened(ids, NAMED)})"

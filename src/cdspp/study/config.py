@@ -15,10 +15,9 @@ import numpy as np
 
 import cdspp.core.light_sklearn  # noqa: F401
 from cdspp.core.discovery import did_you_mean
-from cdspp.core.errors import ConfigError, DataError
+from cdspp.core.errors import ConfigError, DataError, problems_text
 from cdspp.core.names import BASELINE, REFERENCE, PathLike, Paths, several_sources
 from cdspp.core.removed import KEYS, removal_text
-from cdspp.core.wording import counted
 from cdspp.core.yaml_files import read_yaml
 from cdspp.datasets import Dataset, own_dataset
 from cdspp.datasets.base import KINDS, digests_path
@@ -182,9 +181,7 @@ def load_study(
 
 def _refuse(faults: Sequence[str]) -> None:
     if faults:
-        lines = "\n".join(f"  - {fault}" for fault in faults)
-        number = counted(len(faults), "fault")
-        raise ConfigError(f"{number} in the configuration:\n{lines}")
+        raise ConfigError(problems_text("the configuration", faults))
 
 
 def schema_faults(config: Config, schema: PathLike) -> list[str]:

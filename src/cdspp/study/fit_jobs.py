@@ -6,11 +6,12 @@ import math
 import os
 import re
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from itertools import groupby, product
-from operator import attrgetter
+from operator import attrgetter, itemgetter
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from cdspp.core import names
@@ -18,6 +19,7 @@ from cdspp.core.errors import EXTRAS, install_hint
 from cdspp.core.memory import memory_text
 from cdspp.core.names import FitKey, PathLike
 from cdspp.core.wording import duration, listed
+from cdspp.datasets import FolderDataset, own_dataset
 from cdspp.features import Extractor, extractor_class, make_extractor
 from cdspp.methods import cost, method_class
 from cdspp.methods.cost import Cost, Size
@@ -100,18 +102,30 @@ def check_own_files(study: Study, files: Iterable[PathLike] | None = None) -> No
     It reads those of all views, or of those that make some of the `files`.
     """
     made = None if files is None else {os.path.basename(file) for file in files}
-    to_check = dict[Extractor, None]()
+    users = defaultdict[Extractor, dict[tuple[str, str], None]](dict)
     for dataset, domain, view in study.feature_names():
         name: str | None = view
         while name is not None:
             path = feature_file(study, dataset, domain, name)
             if made is None or os.path.basename(path) in made:
-                to_check[_extractor(study, domain, name)] = None
+                users[_extractor(study, domain, name)][dataset, domain] = None
             name = study.views[name].view
-    for extractor in to_check:
+    for extractor, domains in users.items():
         packages = (name.partition(".")[0] for name in extractor.modules)
         if extractor.own_files and all(map(find_spec, packages)):
-            extractor.check_own_files()
+            extractor.check_own_files(_files_of(study, domains))
+
+
+def _files_of(
+    study: Study, domains: Iterable[tuple[str, str]]
+) -> Iterator[Sequence[Path]]:
+    """Yield the files of each domain that is in a folder of the user."""
+    for name, of in groupby(domains, itemgetter(0)):
+        own = study.datasets[name].own or {}
+        if "folder" in own:
+            data = own_dataset(name, own)
+            assert isinstance(data, FolderDataset)
+            yield from (data.paths_of(domain) for _, domain in of)
 
 
 def fit_jobs(study: Study) -> Iterator[list[FitKey]]:
