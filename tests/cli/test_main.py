@@ -56,6 +56,7 @@ def test_an_optional_package_that_is_missing_is_one_line(
 
 @pytest.mark.parametrize("command", ["plan", "status"])
 def test_a_study_is_planned_without_pandas(command: str, tmp_path: Path) -> None:
+    pytest.importorskip("yaml")
     program = (
         "import sys; from cdspp.__main__ import main\n"
         "code = main(sys.argv[1:]); sys.exit(code or 'pandas' in sys.modules)"
