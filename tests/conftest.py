@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import os
+import re
 import warnings
 from collections.abc import Callable, Generator, Iterable, Iterator
 from functools import wraps
@@ -120,8 +121,8 @@ def pytest_collect_file() -> Generator[None, list[Any], list[Any]]:
 
 def _skip_absent(error: BaseException | None) -> None:
     """Skip what fails for want of an extra that is not installed."""
-    if isinstance(error, ModuleNotFoundError):
-        WANTED.add((error.name or "").partition(".")[0])
+    if isinstance(error, ImportError):
+        WANTED.update(re.findall(r"\w+", str(error)))
     if wanted := WANTED & ABSENT:
         pytest.skip(f"needs {', '.join(sorted(wanted))}", allow_module_level=True)
 

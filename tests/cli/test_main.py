@@ -207,7 +207,7 @@ def test_a_fault_of_the_machine_is_one_line(
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a full device")
 def test_an_answer_that_cannot_be_printed_is_one_line() -> None:
     with Path("/dev/full").open("w") as full:
-        command = [sys.executable, "-m", "cdspp", "fetch"]
+        command = [sys.executable, "-m", "cdspp", "methods"]
         done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True)
     assert done.returncode == 2
     assert done.stderr.startswith("cdspp: error: the answer cannot be printed (")
