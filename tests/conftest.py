@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import copy
 import os
+import re
 import warnings
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from functools import wraps
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from cdspp.core import yaml_files
-from cdspp.datasets import catalogue
+from cdspp.core import errors
 from cdspp.methods import VARIABLE
 from cdspp.methods.problem import note_missing_source
 
@@ -22,6 +23,20 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).parents[1]
 Read = Callable[..., Any]
+PARTS = *errors.EXTRAS, "snakemake"  # packages that extras bring
+ABSENT = {name for name in PARTS if find_spec(name) is None}
+WANTED: set[str] = set()  # by the present test
+
+
+def _noted(hint: Callable[..., str]) -> Callable[..., str]:
+    """Note which packages were said to be missing."""
+
+    @wraps(hint)
+    def noted(package: str, *words: str) -> str:
+        WANTED.add(package)
+        return hint(package, *words)
+
+    return noted
 
 
 def _cached(read: Read) -> Read:
@@ -44,8 +59,13 @@ def _cached(read: Read) -> Read:
 # Test processes share the cores; workers and their children inherit this.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 # Before other modules import them by name.
-yaml_files.read_yaml = _cached(yaml_files.read_yaml)
-catalogue.load_catalogue = _cached(catalogue.load_catalogue)
+errors.install_hint = _noted(errors.install_hint)
+if "yaml" not in ABSENT:
+    from cdspp.core import yaml_files
+    from cdspp.datasets import catalogue
+
+    yaml_files.read_yaml = _cached(yaml_files.read_yaml)
+    catalogue.load_catalogue = _cached(catalogue.load_catalogue)
 
 
 # It appears once a process, so that otherwise the first test would see it.
@@ -107,7 +127,46 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 @pytest.hookimpl(wrapper=True)
 def pytest_collect_file() -> Generator[None, list[Any], list[Any]]:
     """Look for no examples in docstrings of tests: they have none."""
-    return [each for each in (yield) if isinstance(each, pytest.Module)]
+    return [each for each in (yield) if type(each).__name__ != "DoctestModule"]
+
+
+def _skip_absent(error: BaseException | None) -> None:
+    """Skip what fails for want of an extra that is not installed."""
+    if isinstance(error, ImportError):
+        WANTED.update(re.findall(r"\w+", str(error)))
+    if wanted := WANTED & ABSENT:
+        pytest.skip(f"needs {', '.join(sorted(wanted))}", allow_module_level=True)
+
+
+class _Module(pytest.Module):
+    def collect(self) -> Iterable[pytest.Item | pytest.Collector]:
+        try:
+            return super().collect()
+        except self.CollectError as error:
+            WANTED.clear()
+            _skip_absent(error.__cause__)
+            raise
+
+
+def pytest_pycollect_makemodule(
+    module_path: Path, parent: pytest.Collector
+) -> pytest.Module:
+    """Skip a file of tests that imports an absent package."""
+    return _Module.from_parent(parent, path=module_path)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call() -> Generator[None]:
+    """Skip a test that fails once it has met an absent package."""
+    WANTED.clear()
+    try:
+        return (yield)
+    except (Exception, pytest.fail.Exception) as error:
+        _skip_absent(error)
+        raise
+
+
+pytest_runtest_setup = pytest_runtest_call
 
 
 @pytest.fixture(scope="session")

@@ -7,6 +7,8 @@ import re
 import subprocess
 import sys
 import sysconfig
+import tomllib
+import venv
 import zipfile
 from pathlib import Path
 from shutil import copyfile, copytree, ignore_patterns, unpack_archive
@@ -43,6 +45,11 @@ class Mean:
         squares = ((np.asarray(X)[:, None] - self.means_) ** 2).sum(axis=2)
         return self.classes_[np.argmin(squares, axis=1)]
 """
+# They fit, compare two files, store a model, and read a study back.
+OF_OLD_PACKAGES = (
+    *("methods/test_cdspp.py", "methods/test_model_file.py", "cli/test_compare.py"),
+    *("datasets/test_table_encoder.py", "report/test_results.py"),
+)
 FEW = """\
 trials: 2
 paper: false
@@ -257,3 +264,26 @@ def test_a_study_runs_from_the_wheel_in_any_folder_and_the_package_may_move(
     moved = tables / "moved"  # and dated anew, as pip does
     copytree(installed, moved, copy_function=copyfile)
     assert "Nothing to be done. " in cdspp("run", "toy.yaml", package=moved)
+
+
+@pytest.mark.slow
+def test_the_oldest_packages_that_may_be_there_install_together_and_work(
+    installed: Path, repository: Path, tmp_path: Path
+) -> None:
+    project = tomllib.loads((repository / "pyproject.toml").read_text())["project"]
+    version = ".".join(map(str, sys.version_info[:2]))
+    if project["requires-python"] != f">={version}":
+        pytest.skip("the oldest packages have files for the oldest Python alone")
+    lines = [*project["dependencies"], *project["optional-dependencies"]["report"]]
+    oldest = [line.replace(">=", "==") for line in lines]
+    venv.create(tmp_path / "venv", with_pip=True, symlinks=True)
+    python = str(tmp_path / "venv/bin/python")
+    pip = [python, *PIP[1:], "install", "--quiet", "--only-binary", ":all:"]
+    done = subprocess.run([*pip, *oldest, "pytest"], capture_output=True, text=True)
+    if "(from versions: none)" in done.stderr:
+        pytest.skip("pip reaches no package index")
+    assert done.returncode == 0, done.stderr
+    run([python, *PIP[1:], "check"], tmp_path, PYTHONPATH=str(installed))
+    tests = [str(repository / "tests" / name) for name in OF_OLD_PACKAGES]
+    options = ["-p", "no:cacheprovider", "-c", str(repository / "pyproject.toml")]
+    run([python, "-m", "pytest", *options, *tests], tmp_path, PYTHONPATH=str(installed))

@@ -56,6 +56,7 @@ def test_an_optional_package_that_is_missing_is_one_line(
 
 @pytest.mark.parametrize("command", ["plan", "status"])
 def test_a_study_is_planned_without_pandas(command: str, tmp_path: Path) -> None:
+    pytest.importorskip("yaml")
     program = (
         "import sys; from cdspp.__main__ import main\n"
         "code = main(sys.argv[1:]); sys.exit(code or 'pandas' in sys.modules)"
@@ -206,7 +207,7 @@ def test_a_fault_of_the_machine_is_one_line(
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a full device")
 def test_an_answer_that_cannot_be_printed_is_one_line() -> None:
     with Path("/dev/full").open("w") as full:
-        command = [sys.executable, "-m", "cdspp", "fetch"]
+        command = [sys.executable, "-m", "cdspp", "methods"]
         done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True)
     assert done.returncode == 2
     assert done.stderr.startswith("cdspp: error: the answer cannot be printed (")

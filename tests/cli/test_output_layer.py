@@ -231,6 +231,7 @@ print(codes)
 def test_on_a_small_disk_a_command_writes_all_or_nothing(
     kind: str, home: Path, here: Path
 ) -> None:
+    pytest.importorskip("jinja2")
     unshare = ["unshare", "--map-root-user", "--mount"]
     if not shutil.which("unshare") or subprocess.run([*unshare, "true"]).returncode:
         pytest.skip("needs the right to mount a disk")

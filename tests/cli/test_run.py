@@ -295,6 +295,7 @@ def test_snakemake_gets_the_files_and_last_what_follows_the_dashes(
 def test_an_interruption_reaches_the_command_which_ends_properly(
     tmp_path: Path,
 ) -> None:
+    pytest.importorskip("yaml")
     program = (
         "import sys, time\n"
         "try:\n"

@@ -146,6 +146,7 @@ rule quick:
 def test_the_logger_takes_the_place_of_the_usual_output_unless_asked(
     tmp_path: Path, option: str, usual: bool
 ) -> None:
+    pytest.importorskip("snakemake")
     (tmp_path / "Snakefile").write_text(SNAKEFILE)
     ended = subprocess.run(
         [*MODULE, "--logger", "cdspp", option],

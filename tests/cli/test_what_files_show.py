@@ -86,7 +86,7 @@ def test_a_copy_of_the_other_file_is_told(
     copied: str, files: dict[str, Path], capsys: Any
 ) -> None:
     """Only the labels are taken out, and rows or columns stand in another order."""
-    table = pd.read_csv(files["target" if copied == "source" else "source"])
+    table = pd.read_csv(files["target" if copied == "source" else "source"], dtype=str)
     if copied == "target":
         table["label"] = table["label"].where(np.arange(len(table)) % 5 == 0, "")
     else:

@@ -16,8 +16,11 @@ import subprocess
 import sys
 import traceback
 from collections.abc import Iterable, Sequence
+from importlib.util import find_spec
 from pathlib import Path
 from tempfile import NamedTemporaryFile
+
+import pytest
 
 FORKS = multiprocessing.get_context("forkserver")
 FORKS.set_forkserver_preload(
@@ -38,6 +41,8 @@ def run_warm(words: Sequence[str], folder: Path) -> tuple[int, str]:
 
     Return the exit code and the output of both streams.
     """
+    if find_spec("snakemake") is None:
+        pytest.skip("needs snakemake")
     with NamedTemporaryFile("r") as printed:
         arguments = (list(words), folder, {**os.environ}, printed.name)
         running = FORKS.Process(target=_run, args=arguments)
