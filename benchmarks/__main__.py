@@ -5,18 +5,22 @@ from __future__ import annotations
 import argparse
 import logging
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
+
 from benchmarks import measure, verdicts
+from benchmarks.calibration import draw_calibration
 from benchmarks.decision_cost import bench_cost
 from benchmarks.decision_families import FAMILIES, LABELS
-from benchmarks.decision_tables import cost_table, decisions_table
+from benchmarks.decision_tables import cost_table, decisions_table, rows_table
 from benchmarks.decisions import DRAWS, bench_decisions, outcomes
 from benchmarks.geometry import bench_geometry, geometry_table
 from benchmarks.methods import bench_methods, methods_table
 from benchmarks.results import write_numbers
+from benchmarks.rows import bench_rows
 from benchmarks.tables import bench_tables, tables_table
 from cdspp.cli.command import AS_WRITTEN, Run, positive_integer
 from cdspp.cli.main import run_command
@@ -89,16 +93,7 @@ def _decisions(arguments: argparse.Namespace) -> str:
     if arguments.cost:
         costs = bench_cost(progress=progress)
         return _save_numbers(arguments, costs, cost_table(costs))
-    aside = {FIRST: [False], SET_ASIDE: [True], BOTH: [False, True]}[arguments.part]
-    parts = {
-        PART_TITLES[set_aside]: [
-            name
-            for name in arguments.families or FAMILIES
-            if FAMILIES[name].set_aside == set_aside
-        ]
-        for set_aside in aside
-    }
-    records = Path(arguments.records)
+    parts, records = _parts(arguments), Path(arguments.records)
     families = [name for names in parts.values() for name in names]
     missing = bench_decisions(
         [] if arguments.stored else families,
@@ -109,8 +104,37 @@ def _decisions(arguments: argparse.Namespace) -> str:
         progress=progress,
     )
     results = {title: outcomes(records, names) for title, names in parts.items()}
+    if arguments.figure:
+        draw_calibration(results, arguments.figure)
+    return _save_frames(arguments, results, decisions_table(results, missing))
+
+
+def _rows(arguments: argparse.Namespace) -> str:
+    results = {
+        title: bench_rows(names, Path(arguments.records), progress=progress)
+        for title, names in _parts(arguments).items()
+    }
+    return _save_frames(arguments, results, rows_table(results))
+
+
+def _parts(arguments: argparse.Namespace) -> dict[str, list[str]]:
+    """Return the families that the arguments name, by title of their part."""
+    aside = {FIRST: [False], SET_ASIDE: [True], BOTH: [False, True]}[arguments.part]
+    return {
+        PART_TITLES[set_aside]: [
+            name
+            for name in arguments.families or FAMILIES
+            if FAMILIES[name].set_aside == set_aside
+        ]
+        for set_aside in aside
+    }
+
+
+def _save_frames(
+    arguments: argparse.Namespace, results: Mapping[str, pd.DataFrame], table: str
+) -> str:
     numbers = {title: part.to_dict("records") for title, part in results.items()}
-    return _save_numbers(arguments, numbers, decisions_table(results, missing))
+    return _save_numbers(arguments, numbers, table)
 
 
 def _tables(arguments: argparse.Namespace) -> str:
@@ -127,7 +151,7 @@ def _parser() -> argparse.ArgumentParser:
         prog="python -m benchmarks", description="Measure speed, memory, and verdicts."
     )
     commands = parser.add_subparsers(metavar="MEASUREMENT", required=True)
-    for add in (_add_methods, _add_verdicts, _add_decisions):
+    for add in (_add_methods, _add_verdicts, _add_decisions, _add_rows):
         command = add(commands)
         command.add_argument(
             "--json", metavar="FILE", help="also write all numbers as JSON"
@@ -192,21 +216,7 @@ def _add_verdicts(commands: Any) -> argparse.ArgumentParser:
 def _add_decisions(commands: Any) -> argparse.ArgumentParser:
     text = "regret of following `compare`, and its cost"
     decisions = add_command(commands, "decisions", _decisions, text, _help("decisions"))
-    decisions.add_argument(
-        "--part",
-        choices=[FIRST, SET_ASIDE, BOTH],
-        default=FIRST,
-        help="families that a choice may depend on, those set aside for the end, "
-        "or both (default: %(default)s)",
-    )
-    decisions.add_argument(
-        "--families",
-        nargs="+",
-        choices=FAMILIES,
-        metavar="NAME",
-        default=[],
-        help=f"of the part; all by default, of {'; '.join(FAMILIES)}",
-    )
+    _add_families(decisions)
     decisions.add_argument(
         "--labels",
         nargs="+",
@@ -218,25 +228,48 @@ def _add_decisions(commands: Any) -> argparse.ArgumentParser:
     )
     text = "draws of each family and number of labels"
     _add_number(decisions, "--draws", DRAWS, text)
-    _add_records(decisions)
     _add_number(decisions, "--workers", 2, "number of parallel processes")
+    decisions.add_argument(
+        "--stored", action="store_true", help="fit nothing: only judge stored draws"
+    )
+    text = "also draw the estimated accuracy against the true one, as SVG, PDF or PNG"
+    decisions.add_argument("--figure", metavar="FILE", help=text)
+    decisions.add_argument(
+        "--cost", action="store_true", help="only measure time and memory of an answer"
+    )
     return decisions
 
 
-def _add_records(decisions: argparse.ArgumentParser) -> None:
-    """Add the options on what is fitted, and what is read."""
-    decisions.add_argument(
+def _add_rows(commands: Any) -> argparse.ArgumentParser:
+    text = "rules for the rows to label next"
+    rows = add_command(commands, "rows", _rows, text, _help("rows"))
+    _add_families(rows)
+    return rows
+
+
+def _add_families(command: argparse.ArgumentParser) -> None:
+    """Add the options on the families, and on their stored draws."""
+    command.add_argument(
+        "--part",
+        choices=[FIRST, SET_ASIDE, BOTH],
+        default=FIRST,
+        help="families that a choice may depend on, those set aside for the end, "
+        "or both (default: %(default)s)",
+    )
+    command.add_argument(
+        "--families",
+        nargs="+",
+        choices=FAMILIES,
+        metavar="NAME",
+        default=[],
+        help=f"of the part; all by default, of {'; '.join(FAMILIES)}",
+    )
+    command.add_argument(
         "--records",
         default="decisions",
         metavar="FOLDER",
         help="folder of the stored draws, which are not fitted again "
         "(default: %(default)s)",
-    )
-    decisions.add_argument(
-        "--stored", action="store_true", help="fit nothing: only judge stored draws"
-    )
-    decisions.add_argument(
-        "--cost", action="store_true", help="only measure time and memory of an answer"
     )
 
 

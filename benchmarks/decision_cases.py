@@ -31,7 +31,7 @@ from cdspp.core.errors import DataError
 from cdspp.methods import method_class
 from cdspp.methods.base import UNLABELLED, Int
 
-__all__ = ["judge_draw", "judge_family", "possible_draws"]
+__all__ = ["SCALE", "hold_outs", "judge_draw", "judge_family", "possible_draws"]
 
 # Defaults of `compare`.
 _DEFAULTS = {name: p.default for name, p in signature(compare).parameters.items()}
@@ -133,16 +133,21 @@ def judge_draw(draw: Draw, labels: int, number: int, bet: Bet = NO_BET) -> DrawR
     )
 
 
-def _fits(draw: Draw, seed: int) -> dict[str, Fit]:
-    """Return the labels of the candidates of `compare` that do not fail."""
+def hold_outs(draw: Draw, seed: int) -> HoldOuts:
+    """Return the hold-outs of `compare` on a draw with labels, before any fit."""
     problem = Problem.of(draw.X, draw.y, draw.source, SCALE)
     repeats = REPEATS if problem.class_sizes.max() > 1 else 0
     folds = make_folds(problem, repeats, TEST_SHARE, MAX_ROWS, seed)
-    runs = HoldOuts(problem, folds, SCALE, MAX_ROWS, seed)
+    return HoldOuts(problem, folds, SCALE, MAX_ROWS, seed)
+
+
+def _fits(draw: Draw, seed: int) -> dict[str, Fit]:
+    """Return the labels of the candidates of `compare` that do not fail."""
+    runs = hold_outs(draw, seed)
     fits = {}
     for name in candidates_of(runs):
         start = time.process_time()
-        predicted, codes = runs.predicted(name), runs.transduction(problem, name)
+        predicted, codes = runs.predicted(name), runs.transduction(runs.problem, name)
         if codes is not None and name not in runs.failures:
             fits[name] = predicted, codes, time.process_time() - start
     return fits

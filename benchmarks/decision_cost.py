@@ -24,7 +24,7 @@ class Shape(NamedTuple):
     """A target: labelled rows, rows in all, columns and classes."""
 
     n_labelled: int = 100
-    n_rows: int = 2000
+    n_rows: int = 5000
     n_columns: int = 20
     n_classes: int = 5
 
@@ -35,7 +35,7 @@ SHAPES = (
     Shape(n_labelled=15),
     Shape(n_labelled=1000),
     Shape(n_rows=500),
-    Shape(n_rows=5000),
+    Shape(n_rows=2000),
     Shape(n_rows=50_000),
     Shape(n_columns=500),
     Shape(n_labelled=300, n_classes=100),

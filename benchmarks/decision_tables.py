@@ -6,9 +6,9 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
+from benchmarks.calibration import fifths
 from benchmarks.decisions import (
     ALWAYS,
     BET,
@@ -24,10 +24,11 @@ from benchmarks.decisions import (
     paired,
     policy_means,
 )
+from benchmarks.rows import BATCHES, MARGIN, over_margin
 from cdspp.core.wording import DASH, aligned, in_points
 from cdspp.methods.bridge import PAIRS, SHARED
 
-__all__ = ["cost_table", "decisions_table"]
+__all__ = ["cost_table", "decisions_table", "rows_table"]
 
 KINDS = {"": "no bridge", SHARED: "shared columns", PAIRS: "pairs"}
 MAIN = (VOTE, WITHOUT, BET, ALWAYS)
@@ -122,7 +123,7 @@ def _by(results: pd.DataFrame, groups: Mapping[str, pd.Series], what: str) -> Gr
         own = results["policy"] == policy
         parts = (results[own & chosen] for chosen in groups.values())
         means = [family_mean(part[what], part["family"]).mean for part in parts]
-        grid.append([str(policy), *(_points(m, sign=what == "gain") for m in means)])
+        grid.append([str(policy), *(_points(m, sign=what != "regret") for m in means)])
     return grid
 
 
@@ -170,12 +171,9 @@ def _coverage(results: pd.DataFrame) -> Grid:
 
 def _calibration(results: pd.DataFrame) -> Grid:
     """Return means of the estimate and of the accuracy, by fifth of the estimate."""
-    draws = results[(results["policy"] == VOTE) & results["estimate"].notna()]
-    fifths = np.ceil(5 * draws["estimate"].rank(method="first") / len(draws))
     grid = [["draws", "estimate", "accuracy"]]
-    for _, part in draws.groupby(fifths):
-        means = [part[what].mean() for what in ("estimate", "accuracy")]
-        grid.append([f"{len(part)}", *map(_points, means)])
+    for row in fifths(results).itertuples():
+        grid.append([f"{row.draws}", _points(row.estimate), _points(row.accuracy)])
     return grid
 
 
@@ -209,3 +207,38 @@ def cost_table(costs: Sequence[Mapping[str, Any]]) -> str:
         grid.append([*(f"{cost[key]}" for key in keys), *numbers, rival])
     title = "Processor seconds per answer, and peak memory beyond the rows"
     return "\n".join([title, *(f"  {line}" for line in aligned(grid)), ""])
+
+
+def rows_table(results: Mapping[str, pd.DataFrame]) -> str:
+    """Return what `benchmarks.rows.bench_rows` found, by title of the part."""
+    lines = []
+    for title, part in results.items():
+        if len(part):
+            n_draws = len(part[["family", "labels", "number"]].drop_duplicates())
+            heading = f"{title}: {part['family'].nunique()} families, {n_draws} draws"
+            lines += ["", heading]
+            about = "Points gained on all unlabelled rows, those labelled now included"
+            lines += _section(about, _batches(part, "all"))
+            lines += _section("Points gained on the others", _batches(part, "others"))
+            about = "More points on all unlabelled rows than by smallest margin"
+            lines += _section(about, _over_margin(part))
+    return "\n".join([*lines, ""])
+
+
+def _batches(results: pd.DataFrame, what: str) -> Grid:
+    groups = {
+        f"{batch}, from {count}": (results["labels"] == count)
+        & (results["batch"] == batch)
+        for count in sorted(results["labels"].unique())
+        for batch in BATCHES
+    }
+    return _by(results, groups, what)
+
+
+def _over_margin(results: pd.DataFrame) -> Grid:
+    grid = [["", *BATCHES]]
+    for rule in results["policy"].drop_duplicates():
+        parts = (results[results["batch"] == batch] for batch in BATCHES)
+        if rule != MARGIN:
+            grid.append([rule, *(_mean(over_margin(p, "all", rule)) for p in parts)])
+    return grid

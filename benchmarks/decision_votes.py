@@ -13,7 +13,7 @@ from cdspp.analysis.pool import NO_VOTE_UNTESTED
 from cdspp.analysis.vote import NOT_TESTED, SHRINKAGE, TEMPERATURE, Estimate, accuracy
 from cdspp.methods.base import UNLABELLED, Int
 
-__all__ = ["Answer", "answer", "source_gain"]
+__all__ = ["Answer", "answer", "ballot_of", "source_gain"]
 
 UNKNOWN = Estimate(np.nan, np.nan, np.nan)
 
@@ -45,9 +45,14 @@ def answer(
     return Answer(ballot.labels, estimate)
 
 
+def ballot_of(record: DrawRecord) -> Ballot:
+    """Return the ballot of the candidates that vote in `compare`."""
+    return _ballot(record).of(_voters(record, True))
+
+
 def source_gain(record: DrawRecord) -> tuple[float, float, float]:
     """Return what the source adds to the vote, with its interval."""
-    ballot = _ballot(record).of(_voters(record, True))
+    ballot = ballot_of(record)
     members = _voters(record, False)
     truth = np.full(len(ballot.labels), NOT_TESTED)
     found = ballot.gain_over(members, truth)

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, Self, TypeAlias
 
 import numpy as np
 import pandas as pd
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from cdspp.analysis import pool, vote
 from cdspp.analysis.ballot import Ballot
@@ -21,7 +21,7 @@ from cdspp.analysis.hold_outs import (
 )
 from cdspp.analysis.pool import TARGET_ONLY
 from cdspp.analysis.rows_to_label import digests, read_labelled, rows_to_label
-from cdspp.analysis.summary import MOST_COLLAPSED
+from cdspp.analysis.summary import MOST_COLLAPSED, Floats
 from cdspp.analysis.unlabelled_target import source_as_target
 from cdspp.analysis.verdicts import MIN_TRIALS
 from cdspp.analysis.vote import SourceGain
@@ -33,7 +33,7 @@ from cdspp.methods import make_seeded, method_class, register_method
 from cdspp.methods.base import SourceDomain
 from cdspp.methods.bridge import SHARED
 from cdspp.methods.cost import fit_cost
-from cdspp.methods.vote import Vote
+from cdspp.methods.vote import Vote, with_fits
 
 __all__ = ["compare", "scale_to_try"]
 
@@ -112,7 +112,8 @@ default="standardise"
     -----
     The rule and its constants are in `cdspp.analysis.vote`, the candidates in
     `cdspp.analysis.pool`. Each candidate takes `repeats` fits and one on all labelled
-    rows; the estimator is fitted when it is first read.
+    rows, of which the estimator is made when it is first read, or of further fits if
+    there are more than `max_rows`.
     """
     tables = Problem.of(X, y, source, scale)
     files = [labelled] if isinstance(labelled, pd.DataFrame) else [*(labelled or ())]
@@ -245,14 +246,7 @@ def _answer(
     known = truth != vote.NOT_TESTED
     right = ballot.labels[known] == truth[known]
     final = problem.with_labels(places, labels)
-    transduction = ballot.transduction
-    if len(places):
-        again = {name: runs.transduction(final, name) for name in ballot.weights}
-        transduction = {
-            name: transduction[name][~known] if codes is None else codes
-            for name, codes in again.items()
-        }
-    codes, shares = ballot.label(transduction)
+    codes, shares = vote_again(runs, ballot, final, known)
     changed = ballot.labels[~known] != codes
     rows = final.unlabelled - given.n_source
     parts, bounds = (ballot.right, ballot.codes), vote.bounds_of(right, len(truth))
@@ -273,6 +267,24 @@ def _answer(
     )
 
 
+def vote_again(
+    runs: HoldOuts, ballot: Ballot, final: Problem, known: NDArray[np.bool_]
+) -> tuple[Int, Floats]:
+    """Return the vote on the rows that `final` leaves unlabelled, and its shares.
+
+    `known` says which unlabelled rows of the ballot are labelled in `final`. The
+    weights stay: such rows are never held out. A member that fails keeps its labels.
+    """
+    transduction = ballot.transduction
+    if known.any():
+        again = {name: runs.transduction(final, name) for name in ballot.weights}
+        transduction = {
+            name: transduction[name][~known] if codes is None else codes
+            for name, codes in again.items()
+        }
+    return ballot.label(transduction)
+
+
 def _fit_vote(
     runs: HoldOuts,
     weights: Mapping[str, float],
@@ -280,12 +292,13 @@ def _fit_vote(
     X: ArrayLike,
     source: SourceDomain | None,
 ) -> Vote:
-    """Return the vote, fitted on all labelled rows."""
+    """Return the vote, fitted on all labelled rows, by the fits that are known."""
     problem, n_source = given.problem.with_labels(*given.added), given.n_source
     y = np.full(len(problem.codes), None)
     y[problem.labelled] = problem.classes[problem.codes[problem.labelled]]
     members = [(name, make_seeded(name, runs.seed_of(name))) for name in weights]
     model = Vote(members, weights=[*weights.values()], scale=runs.scale)
+    model = with_fits(model, runs.final(problem))
     with warnings.catch_warnings():
         for category in (*OF_ONE_FIT, UnitWarning):  # `compare` reported them
             warnings.simplefilter("ignore", category)

@@ -219,22 +219,40 @@ class HoldOuts:
     seed: int
     failures: dict[str, str] = field(default_factory=dict)
     _predicted: dict[tuple[str, int], tuple[Int, bool]] = field(default_factory=dict)
+    _final: dict[str, tuple[Int, Any, Scaling]] = field(default_factory=dict)
 
     def notes(self) -> Iterator[str]:
         """Yield notes on the rows of the fits, and on methods that failed."""
-        source = self.problem.source
-        sizes = {
-            "labelled target rows": len(self.problem.labelled),
-            "unlabelled target rows": len(self.problem.unlabelled),
-            "source rows": 0 if source is None else len(np.asarray(source.y)),
-        }
-        subsampled = [f"{n} {kind}" for kind, n in sizes.items() if n > self.max_rows]
-        if subsampled:
+        if subsampled := self._subsampled(self.problem):
             yield f"each fit uses at most about {self.max_rows} of {listed(subsampled)}"
         for method, reason in self.failures.items():
             yield f"{method_class(method).display_name} failed: {reason}"
         if self.problem.note:
             yield self.problem.note
+
+    def _subsampled(self, problem: Problem) -> list[str]:
+        """Return the kinds of rows of which a fit uses a part, with their numbers."""
+        source = problem.source
+        sizes = {
+            "labelled target rows": len(problem.labelled),
+            "unlabelled target rows": len(problem.unlabelled),
+            "source rows": 0 if source is None else len(np.asarray(source.y)),
+        }
+        return [f"{n} {kind}" for kind, n in sizes.items() if n > self.max_rows]
+
+    def final(self, problem: Problem) -> dict[str, tuple[Any, Scaling]]:
+        """Return the models of `transduction` that know all rows of a problem.
+
+        Each comes with its scaling of target rows, by method.
+        """
+        if self._subsampled(problem):
+            return {}
+        fits = self._final.items()
+        return {
+            name: (model, scaling)
+            for name, (codes, model, scaling) in fits
+            if np.array_equal(codes, problem.codes)
+        }
 
     def predicted(self, method: str) -> Int:
         """Return class codes of the labelled rows, by repeat and row.
@@ -276,6 +294,7 @@ class HoldOuts:
         model, scaling = self._fit_model(problem, method, train, len(self.folds))
         if model is None:
             return None
+        self._final[method] = problem.codes, model, scaling
         places, step = problem.unlabelled, self.max_rows
         if len(places) <= step:
             return np.asarray(model.transduction_[len(train) :])

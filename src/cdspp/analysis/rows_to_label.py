@@ -48,12 +48,8 @@ def rows_to_label(
         Columns: the `row` of X, the class of the `vote` and its `runner_up`, the
         `margin` between their shares, an empty `label` to fill in, and `made_of`.
     """
-    # Equal classes keep their order, so that ties are resolved as in the vote.
-    ranking = np.argsort(-shares.round(DECIMALS), axis=1, kind="stable")[:, :2]
-    ordered = np.take_along_axis(shares, ranking, axis=1)
-    margins = (ordered[:, 0] - ordered[:, 1]).round(DECIMALS)
-    random = generator("compare", seed, "rows to label").permutation(len(places))
-    order = random[np.argsort(margins[random], kind="stable")]
+    ranking, margins = ranked(shares)
+    order = by_margin(margins, seed)
     first, second = problem.classes[ranking[order]].astype(object).T
     columns = {
         ROW: places[order],
@@ -64,6 +60,20 @@ def rows_to_label(
         MADE_OF: made_of,
     }
     return pd.DataFrame(columns)
+
+
+def ranked(shares: Floats) -> tuple[Int, Floats]:
+    """Return the class of the vote and its runner-up, (n, 2), and their margin."""
+    # Equal classes keep their order, so that ties are resolved as in the vote.
+    ranking = np.argsort(-shares.round(DECIMALS), axis=1, kind="stable")[:, :2]
+    ordered = np.take_along_axis(shares, ranking, axis=1)
+    return ranking, (ordered[:, 0] - ordered[:, 1]).round(DECIMALS)
+
+
+def by_margin(margins: Floats, seed: int) -> Int:
+    """Return rows by ascending margin, rows of the same margin in random order."""
+    random = generator("compare", seed, "rows to label").permutation(len(margins))
+    return random[np.argsort(margins[random], kind="stable")]
 
 
 def digests(problem: Problem) -> str:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from cdspp.cli import command
 from cdspp.core.errors import ClassWarning, UnitWarning
 from cdspp.core.files import write_json
-from cdspp.core.names import PCA, STANDARDISE
+from cdspp.core.names import PCA
 from cdspp.core.outputs import atomic, together
 from cdspp.core.wording import aligned, counted
 
@@ -34,7 +34,6 @@ FILE_OPTIONS = (
 )
 # Options of the vote itself.
 VOTE_OPTIONS = ("scale", "repeats", "seed", "labelled")
-DEFAULTS = {"scale": STANDARDISE, "repeats": 8, "seed": 0}
 ROWS_FILE = "rows-to-label.csv"
 
 
@@ -181,9 +180,10 @@ def _next_steps(arguments: Namespace, result: Comparison) -> Iterator[str]:
 
 def _option_words(options: Mapping[str, Any], *names: str) -> Iterator[str]:
     """Yield the words of options that differ from their defaults."""
+    defaults = command.command_texts()["shared"]
     for name in names:
         value = options[name.replace("-", "_")]
-        if not value or value == DEFAULTS.get(name):
+        if not value or value == defaults.get(f"--{name}", {}).get("default"):
             continue
         if value is True:
             yield f"--{name}"

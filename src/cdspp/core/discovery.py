@@ -117,5 +117,13 @@ def did_you_mean(name: object, choices: Iterable[str]) -> str:
 
 
 def nearest(name: object, choices: Iterable[str]) -> str:
-    """Return the valid name nearest to a misspelt one; empty if none is near."""
-    return next(iter(difflib.get_close_matches(str(name), list(choices), n=1)), "")
+    """Return the most similar name, by its beginning or its letters, if any.
+
+    Of a number nothing is similar.
+    """
+    if not (text := str(name).casefold()) or text.isdecimal():
+        return ""
+    folded = {choice.casefold(): choice for choice in choices}
+    by_prefix = [choice for choice in folded if choice.startswith(text)]
+    matches = by_prefix or difflib.get_close_matches(text, folded, n=1)
+    return folded[matches[0]] if matches else ""

@@ -1,6 +1,5 @@
 """Labels in files and arrays: their one form, marks of none, and the classes of two."""
 
-import difflib
 import re
 import unicodedata
 from collections import Counter
@@ -16,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from cdspp.core.discovery import nearest
 from cdspp.core.errors import DataError
 from cdspp.core.wording import aligned, shortened
 
@@ -340,13 +340,3 @@ def class_list(labels: Iterable[Any]) -> str:
     names = sorted(map(str, labels))
     tail = f" and {len(names) - 5} more" if len(names) > 5 else ""
     return f"{'classes' if len(names) > 1 else 'class'} {', '.join(names[:5])}{tail}"
-
-
-def nearest(name: str, choices: Sequence[str]) -> str:
-    """Return the most similar name, by its beginning or its letters, if any."""
-    if name.isdecimal():
-        return ""
-    folded = {choice.casefold(): choice for choice in choices}
-    by_prefix = [choice for choice in folded if choice.startswith(name.casefold())]
-    matches = difflib.get_close_matches(name.casefold(), folded, n=1)
-    return folded[(by_prefix + matches)[0]] if by_prefix or matches else ""

@@ -6,8 +6,9 @@ from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from cdspp.core.discovery import nearest
 from cdspp.core.errors import DataError
-from cdspp.core.labels import keep_labels, nearest, read_label_column
+from cdspp.core.labels import keep_labels, read_label_column
 from cdspp.core.wording import counted, shortened
 from cdspp.datasets.table_files import Columns, read_file
 from cdspp.datasets.table_model import TEXT, Table, explained

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
+from cdspp.core.discovery import nearest
 from cdspp.core.errors import DataError, problems_text
-from cdspp.core.labels import nearest
 from cdspp.core.names import CATEGORIES, DATES, ERROR, ONE_HOT, PARTS, SKRUB
 from cdspp.core.wording import counted, shortened
 from cdspp.datasets import table_cells as kinds

@@ -15,7 +15,6 @@ from cdspp.methods import base
 from cdspp.methods.base import Float, Int, Iteration, Problem
 from cdspp.methods.bridge import bridge_error
 from cdspp.methods.external import build_options
-from cdspp.methods.shared.common_subspace import expand_classes
 from cdspp.methods.shared.rules import Rule, fit_rule, predicted_codes
 
 # The classifiers that have names: class and options.
@@ -75,7 +74,8 @@ class ClassifierMethod(base.HeterogeneousClassifier):
         if (largest := np.abs(X).max(initial=0.0)) > LARGEST_VALUE:
             fault = f"values above {LARGEST_VALUE:.0e}, up to {largest:.0e}"
             raise MethodFailed(f"{fault}. Scale the columns.")
-        return fit_rule(self._classifier(estimator), X, codes, weights)
+        classifier, n_classes = self._classifier(estimator), len(self.classes_)
+        return fit_rule(classifier, X, codes, n_classes, weights)
 
     @abstractmethod
     def _inputs(self, X: Float) -> Float:
@@ -373,7 +373,5 @@ class Stacked(OnShared):
         return []
 
     def _inputs(self, X: Float) -> Float:
-        rule = self._source_rule
-        probabilities = rule.probabilities(self._of_target(X))
-        told = expand_classes(probabilities, rule.present, len(self.classes_))
+        told = self._source_rule.probabilities(self._of_target(X))
         return np.hstack([SHARPNESS * told, X])

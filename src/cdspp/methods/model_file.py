@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 from scipy.sparse import csr_array, issparse
-from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from cdspp.core.discovery import load_class
@@ -22,7 +21,8 @@ from cdspp.methods import is_builtin, method_class
 from cdspp.methods.base import HeterogeneousClassifier
 from cdspp.methods.classifiers import CLASSIFIERS
 from cdspp.methods.external import class_path
-from cdspp.methods.shared.rules import Forest, LinearRule
+from cdspp.methods.shared.machines import LinearMachine, require
+from cdspp.methods.shared.rules import Forest
 from cdspp.methods.vote import Vote
 
 FORMAT, SCHEMA = "cdspp model", 1
@@ -44,8 +44,11 @@ def check_savable(model: HeterogeneousClassifier) -> None:
         )
     if isinstance(model, Vote):
         for member_name, member in model.members:
-            if fault := _savable_fault(member):
-                raise DataError(f"{name}: the member {member_name}: {fault}")
+            try:
+                _check_member(member)
+            except DataError as error:
+                fault = f"{name}: the member {member_name}: {error}"
+                raise DataError(fault) from error
         return
     if wrapped := getattr(type(model), "wrapped_class", None):
         raise DataError(
@@ -65,34 +68,10 @@ def check_savable(model: HeterogeneousClassifier) -> None:
         ) from error
 
 
-def _savable_fault(member: Any) -> str:
-    """Return why a member of a vote cannot be saved; empty if it can."""
-    try:
-        if not isinstance(member, HeterogeneousClassifier):
-            raise DataError(f"it is a {class_path(type(member))}, no method of cdspp.")
-        check_savable(member)
-    except DataError as error:
-        return str(error)
-    return ""
-
-
-def savable_vote(vote: Vote) -> tuple[Vote, dict[str, str]]:
-    """Return an unfitted vote of the members that can be saved, and what the others do.
-
-    The latter is the reason by name, so that a caller can tell who is left out.
-    DataError: none can be saved.
-    """
-    faults = {name: _savable_fault(member) for name, member in vote.members}
-    kept = [place for place, fault in enumerate(faults.values()) if not fault]
-    if not kept:
-        name, fault = next(iter(faults.items()))
-        raise DataError(f"no member of the vote can be saved; {name}: {fault}")
-    weights = vote.weights
-    if weights is not None:
-        weights = np.asarray(weights, dtype=np.float64)[kept]
-    members = [vote.members[place] for place in kept]
-    savable = clone(vote).set_params(members=members, weights=weights)
-    return savable, {name: fault for name, fault in faults.items() if fault}
+def _check_member(member: Any) -> None:
+    if not isinstance(member, HeterogeneousClassifier):
+        raise DataError(f"it is a {class_path(type(member))}, no method of cdspp.")
+    check_savable(member)
 
 
 def save_model(
@@ -199,10 +178,9 @@ def _check_model(
     model._validate_params()
     check_savable(model)  # else a file could name what a later fit would import
     for part in vars(model).values():
-        if isinstance(part, LinearRule | Forest) and part.present.max() >= len(
-            model.classes_
-        ):
-            raise ValueError("a class that is not in the fit")
+        if isinstance(part, LinearMachine | Forest):
+            n_classes = len(model.classes_)
+            require(part.n_classes == n_classes, "classes that are not in the fit")
     if isinstance(model, Vote):
         _check_vote(model, n_bytes)
     elif not is_builtin(type(model)):

@@ -9,6 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from cdspp.methods.base import Float, HeterogeneousClassifier, Iteration, Sources
 from cdspp.methods.labels import Labels, read_labels
+from cdspp.methods.vote import sums_of_votes
 
 
 class SourceVote(ClassifierMixin, BaseEstimator):
@@ -83,9 +84,8 @@ class SourceVote(ClassifierMixin, BaseEstimator):
         self, votes: list[tuple[NDArray[Any], Float | None]]
     ) -> tuple[NDArray[Any], Float]:
         """Return the class with the largest sum for each row, and its mean per fit."""
-        n = len(votes[0][0])
-        sums = np.zeros((n, len(self.classes_)))
-        for labels, confidence in votes:
-            weights = np.ones(n) if confidence is None else confidence
-            sums[np.arange(n), np.searchsorted(self.classes_, labels)] += weights
+        codes = [np.searchsorted(self.classes_, labels) for labels, _ in votes]
+        weights = [np.ones(len(y)) if w is None else w for y, w in votes]
+        n_classes = len(self.classes_)
+        sums = sums_of_votes(np.array(codes), np.transpose(weights), n_classes)
         return self.classes_[sums.argmax(axis=1)], sums.max(axis=1) / len(votes)

@@ -2,7 +2,7 @@
 
 import warnings
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -26,6 +26,8 @@ from cdspp.methods.bridge import PAIRS, SHARED
 from cdspp.methods.external import wrap_object
 from cdspp.methods.problem import scale_domains
 
+# A fitted member, and the scaling of target rows for it.
+Fit: TypeAlias = tuple[HeterogeneousClassifier, Scaling]
 DECIMALS = 12  # of sums of weights, so that equal ones are ties
 
 
@@ -42,6 +44,12 @@ def sums_of_votes(predictions: Int, weights: Float, n_classes: int) -> Float:
         voted = np.flatnonzero(codes != UNLABELLED)
         sums[voted, codes[voted]] += weight[voted]
     return sums
+
+
+def with_fits(vote: "Vote", fits: Mapping[str, Fit]) -> "Vote":
+    """Let the next fit of a vote take members that have been fitted to its rows."""
+    vote._known = fits
+    return vote
 
 
 class Vote(HeterogeneousClassifier):
@@ -62,8 +70,6 @@ class Vote(HeterogeneousClassifier):
     scale : {"none", "unit", "standardise", "standardise-each", "pca"}, \
 default="standardise"
         Scaling of each domain, as the option ``--scale`` of the commands.
-    drop_failed : bool, default=False
-        Whether members that fail are left out, instead of raising their error.
 
     Attributes
     ----------
@@ -73,8 +79,6 @@ default="standardise"
         Their weights, with a sum of one.
     scalings_ : dict
         The scaling of target rows for each of them.
-    failed_ : dict
-        The members that failed, with the reason.
     votes_ : ndarray of shape (n_target, n_classes)
         Shares of the votes for each row of the fit; 1 for a label that was given.
     classes_, transduction_, history_, collapsed_
@@ -100,12 +104,12 @@ default="standardise"
     display_name = "vote"
     bridges = frozenset({SHARED, PAIRS})
     centres_rows = True  # by its scaling
+    _known: Mapping[str, Fit]
 
     _parameter_constraints = {
         "members": [list],
         "weights": [None, "array-like"],
         "scale": [StrOptions({*SCALES, STANDARDISE_EACH})],
-        "drop_failed": ["boolean"],
     }
 
     def __init__(
@@ -113,12 +117,10 @@ default="standardise"
         members: list[tuple[str, Any]],
         weights: ArrayLike | None = None,
         scale: str = STANDARDISE,
-        drop_failed: bool = False,
     ) -> None:
         self.members = members
         self.weights = weights
         self.scale = scale
-        self.drop_failed = drop_failed
 
     def _validate_params(self) -> None:
         super()._validate_params()
@@ -170,27 +172,17 @@ default="standardise"
         y = np.full(len(X), UNLABELLED)
         y[: len(problem.y_labelled)] = problem.y_labelled
         source = _source_of(problem)
+        known = self.__dict__.pop("_known", {})
         self.members_: dict[str, HeterogeneousClassifier] = {}
         self.scalings_: dict[str, Scaling] = {}
-        self.failed_: dict[str, str] = {}
         self.weights_: dict[str, float] = {}
         for (name, estimator), weight in zip(
             self.members, self._given_weights().tolist(), strict=True
         ):
-            if not weight:
-                continue
-            try:
-                fitted, scaling = self._fit_member(estimator, X, y, source)
-            except Exception as error:
-                if not self.drop_failed or errors.out_of_memory(error):
-                    raise
-                self.failed_[name] = errors.short_message(error)
-                continue
-            self.members_[name], self.scalings_[name] = fitted, scaling
-            self.weights_[name] = weight
-        if not self.members_:
-            name, reason = next(iter(self.failed_.items()))
-            raise errors.MethodFailed(f"every member failed; {name}: {reason}")
+            if weight:
+                fit = known.get(name) or self._fit_member(estimator, X, y, source)
+                self.members_[name], self.scalings_[name] = fit
+                self.weights_[name] = weight
         total = sum(self.weights_.values())
         self.weights_ = {name: weight / total for name, weight in self.weights_.items()}
         members = self.members_.items()
@@ -206,7 +198,7 @@ default="standardise"
 
     def _fit_member(
         self, estimator: Any, X: Float, y: Int, source: SourceDomain | None
-    ) -> tuple[HeterogeneousClassifier, Scaling]:
+    ) -> Fit:
         """Return a fitted member, and the scaling of target rows for it."""
         if isinstance(estimator, HeterogeneousClassifier):
             method = clone(estimator)

@@ -171,13 +171,14 @@ class NearestMean:
 
 
 @dataclass(frozen=True, eq=False)
-class _WrappedClassifier:
-    """A scikit-learn classifier with the interface of `NearestMean`."""
+class WrappedClassifier:
+    """A classifier with the interface of `NearestMean`, which no model file takes."""
 
     classifier: Any
     n_classes: int
 
     def probabilities(self, Z: Float) -> Float:
+        """Return probabilities, or the softmax of decision values, of all classes."""
         if hasattr(self.classifier, "predict_proba"):
             scores = self.classifier.predict_proba(Z)
         else:
@@ -202,7 +203,7 @@ class SubspaceClassifier:
     """A classifier of projected rows, centred by `mean` and scaled to unit length."""
 
     mean: Float
-    inner: NearestMean | _WrappedClassifier
+    inner: NearestMean | WrappedClassifier
 
     @classmethod
     def fit(
@@ -219,7 +220,7 @@ class SubspaceClassifier:
         unit = linalg.row_normalise(Z - mean)
         if classifier is not None:
             fitted = clone(classifier).fit(unit, codes)
-            return cls(mean, _WrappedClassifier(fitted, n_classes))
+            return cls(mean, WrappedClassifier(fitted, n_classes))
         sums = linalg.class_sums(unit, codes, n_classes)
         sizes = linalg.counts(codes, n_classes)
         present = np.flatnonzero(sizes)

@@ -167,6 +167,26 @@ def linear_svc(X: Any, C: float, *, intercept: bool = True) -> LinearSVC:
     )
 
 
+def require(condition: Any, fault: str) -> None:
+    """Raise ValueError with the fault of a damaged model file."""
+    if not condition:
+        raise ValueError(fault)
+
+
+def require_numbers(*arrays: Any) -> None:
+    """Require finite numbers."""
+    is_valid = all(a.dtype.kind == "f" and np.isfinite(a).all() for a in arrays)
+    require(is_valid, "values are not finite numbers")
+
+
+def require_classes(present: Any, n_columns: int, n_classes: int) -> None:
+    """Require ascending codes of classes, one for each column."""
+    require(present.dtype.kind == "i" and present.ndim == 1, "classes are no codes")
+    require(len(present) == n_columns, f"{len(present)} classes, {n_columns} columns")
+    bounded = np.concatenate([[-1], present, [n_classes]])
+    require((np.diff(bounded) > 0).all(), "codes of classes are unsorted or unknown")
+
+
 @storable
 @dataclass(frozen=True, eq=False)
 class LinearMachine:
@@ -177,6 +197,19 @@ class LinearMachine:
     present: Int
     n_classes: int
 
+    def __post_init__(self) -> None:
+        """Refuse arrays that do not fit each other, as in a damaged model file."""
+        shapes = self.weights.ndim == 2 and self.intercepts.shape
+        require(shapes == self.weights.shape[1:], "weights do not fit intercepts")
+        require_numbers(self.weights, self.intercepts)
+        require_classes(self.present, len(self.intercepts), self.n_classes)
+
+    @classmethod
+    def constant(cls, code: int, n_features: int, n_classes: int) -> LinearMachine:
+        """Return the machine of a single class."""
+        weights, present = np.zeros((n_features, 1)), np.array([code])
+        return cls(weights, np.zeros(1), present, n_classes)
+
     @classmethod
     def fit(
         cls, X: Any, codes: Int, n_classes: int, C: float, weights: Float | None = None
@@ -184,7 +217,7 @@ class LinearMachine:
         """Fit to rows (n, d), optionally weighted, in O(nnz) per pass."""
         present = np.unique(codes)
         if len(present) == 1:
-            return cls(np.zeros((X.shape[1], 1)), np.zeros(1), present, n_classes)
+            return cls.constant(present[0], X.shape[1], n_classes)
         machine = linear_svc(X, C).fit(X, codes, sample_weight=weights)
         W, b = machine.coef_.T, machine.intercept_
         if len(present) == 2:

@@ -9,49 +9,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cdspp.core.files import storable
-from cdspp.core.linalg import softmax
 from cdspp.methods.base import Float, Int
+from cdspp.methods.shared.common_subspace import WrappedClassifier, expand_classes
+from cdspp.methods.shared.machines import (
+    LinearMachine,
+    require,
+    require_classes,
+    require_numbers,
+)
 
 # A deeper tree is refused; one of scikit-learn is at most as deep as it has rows.
 MAX_DEPTH = 10_000
 CHUNK = 4096  # rows that go through a forest at a time
-
-
-def _require(condition: Any, fault: str) -> None:
-    if not condition:
-        raise ValueError(fault)
-
-
-def _require_numbers(*arrays: Any) -> None:
-    is_valid = all(a.dtype.kind == "f" and np.isfinite(a).all() for a in arrays)
-    _require(is_valid, "values are not finite numbers")
-
-
-def _require_classes(present: Any, n_columns: int) -> None:
-    _require(present.dtype.kind == "i" and present.ndim == 1, "classes are no codes")
-    _require(len(present) == n_columns, f"{len(present)} classes, {n_columns} columns")
-    _require((np.diff(present, prepend=-1) > 0).all(), "codes of classes are unsorted")
-
-
-@storable
-@dataclass(frozen=True, eq=False)
-class LinearRule:
-    """Scores of the classes `present`: weights (d, n_present), and intercepts."""
-
-    weights: Float
-    intercepts: Float
-    present: Int
-
-    def __post_init__(self) -> None:
-        """Refuse arrays that do not fit each other, as in a damaged model file."""
-        shapes = self.weights.ndim == 2 and self.intercepts.shape
-        _require(shapes == self.weights.shape[1:], "weights do not fit intercepts")
-        _require_numbers(self.weights, self.intercepts)
-        _require_classes(self.present, len(self.intercepts))
-
-    def probabilities(self, X: Float) -> Float:
-        """Return the softmax of the scores, with a column for each class present."""
-        return softmax(X @ self.weights + self.intercepts)
 
 
 @storable
@@ -71,44 +40,47 @@ class Forest:
     outcomes: Int
     shares: Float
     present: Int
+    n_classes: int
     n_features: int
 
     def __post_init__(self) -> None:
         """Refuse arrays that are no trees, as in a damaged model file."""
         n = len(self.children)
         indices = self.roots, self.features, self.outcomes, self.present, self.children
-        _require(all(a.dtype.kind == "i" for a in indices), "indices are not integers")
-        _require(self.children.shape == (n, 2), "a node has not two children")
+        require(all(a.dtype.kind == "i" for a in indices), "indices are not integers")
+        require(self.children.shape == (n, 2), "a node has not two children")
         arrays = self.features, self.thresholds, self.outcomes
-        _require(all(a.shape == (n,) for a in arrays), "arrays of different lengths")
-        _require_numbers(self.thresholds, self.shares)
-        _require(self.shares.ndim == 2, "shares are no matrix")
-        _require_classes(self.present, self.shares.shape[1])
+        require(all(a.shape == (n,) for a in arrays), "arrays of different lengths")
+        require_numbers(self.thresholds, self.shares)
+        require(self.shares.ndim == 2, "shares are no matrix")
+        require_classes(self.present, self.shares.shape[1], self.n_classes)
         is_inside = (self.outcomes >= 0) & (self.outcomes < len(self.shares))
-        _require(is_inside.all(), "an outcome is not among the shares")
+        require(is_inside.all(), "an outcome is not among the shares")
         is_inside = (self.features >= 0) & (self.features < self.n_features)
-        _require(is_inside.all(), "a feature is not among those of the fit")
+        require(is_inside.all(), "a feature is not among those of the fit")
         self._check_trees(n)
 
     def _check_trees(self, n: int) -> None:
         starts = np.diff(self.roots, append=n)
         is_cut = self.roots.ndim == 1 and len(starts) and self.roots[0] == 0
-        _require(is_cut and (starts > 0).all(), "roots do not divide the nodes")
+        require(is_cut and (starts > 0).all(), "roots do not divide the nodes")
         ends = np.repeat(self.roots + starts, starts)[:, None]
         is_leaf = (self.children == -1).all(axis=1)
         is_after = self.children > np.arange(n)[:, None]
         is_inner = (is_after & (self.children < ends)).all(axis=1)
-        _require((is_leaf | is_inner).all(), "a child is not below its parent")
+        require((is_leaf | is_inner).all(), "a child is not below its parent")
         parents = np.bincount(self.children[~is_leaf].ravel(), minlength=n)
         parents[self.roots] += 1
-        _require((parents == 1).all(), "a node has not one parent")
+        require((parents == 1).all(), "a node has not one parent")
         level, depth = self.roots, 0
         while len(level := self.children[level[~is_leaf[level]]].ravel()):
             depth += 1
-            _require(depth <= MAX_DEPTH, f"a tree is deeper than {MAX_DEPTH}")
+            require(depth <= MAX_DEPTH, f"a tree is deeper than {MAX_DEPTH}")
 
     @classmethod
-    def of(cls, trees: list[Any], present: Int, n_features: int) -> Forest:
+    def of(
+        cls, trees: list[Any], present: Int, n_classes: int, n_features: int
+    ) -> Forest:
         """Return the arrays of fitted trees of scikit-learn."""
         sizes = [tree.node_count for tree in trees]
         roots = np.cumsum([0, *sizes[:-1]])
@@ -135,18 +107,20 @@ class Forest:
             outcomes=of_nodes,
             shares=shares,
             present=present,
+            n_classes=n_classes,
             n_features=n_features,
         )
 
     def probabilities(self, X: Float) -> Float:
-        """Return the mean shares of the trees, with a column for each class present."""
+        """Return the mean shares of the trees, zero for absent classes."""
         if X.shape[1] != self.n_features:
             raise ValueError(f"{X.shape[1]} features, expected {self.n_features}")
         # As scikit-learn does, compare single precision and add in the order of trees.
         with np.errstate(over="ignore"):
             rows = X.astype(np.float32)
         chunks = [rows[k : k + CHUNK] for k in range(0, max(len(rows), 1), CHUNK)]
-        return np.concatenate([self._mean_shares(chunk) for chunk in chunks])
+        shares = np.concatenate([self._mean_shares(chunk) for chunk in chunks])
+        return expand_classes(shares, self.present, self.n_classes)
 
     def _mean_shares(self, X: NDArray[np.float32]) -> Float:
         sums = np.zeros((len(X), len(self.present)))
@@ -160,37 +134,19 @@ class Forest:
         return sums / len(self.roots)
 
 
-@dataclass(frozen=True, eq=False)
-class OpaqueRule:
-    """A classifier without a form of arrays, which no model file takes."""
-
-    classifier: Any
-
-    @property
-    def present(self) -> Int:
-        """Codes of the classes."""
-        return np.asarray(self.classifier.classes_)
-
-    def probabilities(self, X: Float) -> Float:
-        """Return probabilities, or the softmax of decision values, by class present."""
-        if hasattr(self.classifier, "predict_proba"):
-            return np.asarray(self.classifier.predict_proba(X))
-        values = self.classifier.decision_function(X)
-        both = np.column_stack([-values, values]) if values.ndim == 1 else values
-        return softmax(both)
-
-
-Rule = LinearRule | Forest | OpaqueRule
+Rule = LinearMachine | Forest | WrappedClassifier
 
 
 def predicted_codes(rule: Rule, X: Float) -> Int:
     """Return the most probable classes; ties go to the first."""
-    if isinstance(rule, OpaqueRule):
+    if isinstance(rule, WrappedClassifier):
         return np.asarray(rule.classifier.predict(X), dtype=np.intp)
-    return np.asarray(rule.present[rule.probabilities(X).argmax(axis=1)])
+    return np.asarray(rule.probabilities(X).argmax(axis=1))
 
 
-def fit_rule(classifier: Any, X: Float, codes: Int, weights: Float | None) -> Rule:
+def fit_rule(
+    classifier: Any, X: Float, codes: Int, n_classes: int, weights: Float | None = None
+) -> Rule:
     """Fit a classifier of scikit-learn to class codes, and return it as arrays.
 
     `weights` are ignored by a classifier whose `fit` takes none. A single class needs
@@ -199,21 +155,22 @@ def fit_rule(classifier: Any, X: Float, codes: Int, weights: Float | None) -> Ru
     from sklearn.utils.validation import has_fit_parameter
 
     if len(present := np.unique(codes)) == 1:
-        return LinearRule(np.zeros((X.shape[1], 1)), np.zeros(1), present)
+        return LinearMachine.constant(present[0], X.shape[1], n_classes)
     kind = type(classifier)
     if len(present) == len(X) and kind.__name__ == "LinearDiscriminantAnalysis":
         means = X[np.argsort(codes)]
-        return LinearRule(means.T, -0.5 * (means**2).sum(axis=1), present)
+        half = -0.5 * (means**2).sum(axis=1)
+        return LinearMachine(means.T, half, present, n_classes)
     is_weighted = weights is not None and has_fit_parameter(classifier, "sample_weight")
     classifier.fit(X, codes, **({"sample_weight": weights} if is_weighted else {}))
     if not kind.__module__.startswith("sklearn."):
-        return OpaqueRule(classifier)
+        return WrappedClassifier(classifier, n_classes)
     if kind.__name__ in ("LogisticRegression", "LinearDiscriminantAnalysis"):
         W, b = classifier.coef_.T, classifier.intercept_
         if len(present) == 2:  # the first class has the score zero
             W, b = np.hstack([np.zeros_like(W), W]), np.append(0.0, b)
-        return LinearRule(np.ascontiguousarray(W), b, present)
+        return LinearMachine(np.ascontiguousarray(W), b, present, n_classes)
     if kind.__name__ in ("RandomForestClassifier", "ExtraTreesClassifier"):
         trees = [each.tree_ for each in classifier.estimators_]
-        return Forest.of(trees, present, X.shape[1])
-    return OpaqueRule(classifier)
+        return Forest.of(trees, present, n_classes, X.shape[1])
+    return WrappedClassifier(classifier, n_classes)
