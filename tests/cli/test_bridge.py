@@ -13,6 +13,8 @@ import pytest
 
 from cdspp.cli.main import main
 
+pytestmark = pytest.mark.usefixtures("few_candidates")
+
 SOURCE = ["age", "s1", "s2", "chol", "slope", "s3", "s4", "s5"]
 TARGET = ["t0", "chol", "slope", "t3", "t4", "age", "t6", "t7"]
 

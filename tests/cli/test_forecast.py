@@ -14,6 +14,8 @@ from support.toy_problem import toy_problem
 from cdspp.__main__ import main
 from cdspp.cli import rows as own_rows
 
+pytestmark = pytest.mark.usefixtures("few_candidates")
+
 
 def test_long_work_is_announced_and_gives_signs_of_life(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture

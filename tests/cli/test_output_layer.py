@@ -23,6 +23,8 @@ from cdspp.cli import command, study
 from cdspp.core.files import write_csv, write_json
 from cdspp.stages import external
 
+pytestmark = pytest.mark.usefixtures("few_candidates")
+
 TABLES = "--source {home}/source.csv --target {home}/target.csv"
 PREDICT = "predict --model {home}/m.npz --target {home}/target.csv --output p.csv"
 LINES = {
@@ -195,6 +197,8 @@ SMALL = """\
 import json, os, subprocess, sys
 from pathlib import Path
 from cdspp.__main__ import main
+from cdspp.analysis import pool
+pool.WITHOUT_SOURCE = ("target-only",)
 disk, home, kind, lines = sys.argv[1:]
 subprocess.run(["mount", "-t", "tmpfs", "-o", "size=256k,nr_inodes=40", "none", disk],
     check=True)

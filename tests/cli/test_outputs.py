@@ -15,6 +15,8 @@ from cdspp.__main__ import main
 from cdspp.cli.command import check_outputs
 from cdspp.core.errors import ConfigError
 
+pytestmark = pytest.mark.usefixtures("few_candidates")
+
 FIT = "fit --method svm-t --source source.csv --target target.csv"
 COMPARE = (
     "compare --source source.csv --target target.csv --repeats 5 --method cdspp-sup"

@@ -17,7 +17,8 @@ ROOT = Path(__file__).parents[2]
 SCRIPTS = sorted((ROOT / "docs/gallery").glob("*.py"))
 # What runs a study is run on one that has run: tests/docs/test_own_method.py.
 QUICK = [path for path in SCRIPTS if '"run"' not in path.read_text()]
-SLOW = {"20_embedding_change": [pytest.mark.slow]}  # eighteen comparisons
+# Eighteen comparisons; and the import of skada.
+SLOW = dict.fromkeys(["20_embedding_change", "25_skada_scores"], [pytest.mark.slow])
 
 
 @pytest.fixture

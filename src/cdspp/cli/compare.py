@@ -164,7 +164,7 @@ def _next_steps(arguments: Namespace, result: Comparison) -> Iterator[str]:
     words = ["cdspp", "fit", *_option_words(candidates, *given, "candidate")]
     words += ["--output", "predictions.csv"]
     # A model file never names an external class.
-    external = result.members["method"].str.contains(":").any()
+    external = result.candidates["method"].str.contains(":").any()
     if not arguments.vectorise and not external:
         words += ["--model", "model.npz"]
     yield shlex.join(words)
