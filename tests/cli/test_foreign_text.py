@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import json
 import logging
+import os
 import socket
+import subprocess
+import sys
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -162,3 +165,34 @@ def test_the_lines_of_a_run_do_so(capsys: pytest.CaptureFixture[str]) -> None:
     assert said.count(SHOWN) == 2
     assert r"\u202e" in said
     assert said.replace("\r", "").replace("\x1b[K", "").count("\x1b") == 0
+
+
+OWN_CLASS = """\
+import sys
+print("said \\x1b[2J")
+sys.stderr.write("said \\x1b[2J\\n")
+from cdspp import CDSPP as Mine
+"""
+
+
+@pytest.mark.slow
+def test_what_an_own_class_prints_to_snakemake_does_so(
+    repository: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("own.py").write_text(OWN_CLASS)
+    tables = "--table source.csv --table target.csv --categories one-hot"
+    assert main(f"init mine {tables} --method mine=own:Mine".split()) == 0
+    capsys.readouterr()
+    words = ["-n", "--cores", "1", "--configfile", "mine.yaml"]
+    words += ["--snakefile", str(repository / "Snakefile")]
+    path = os.pathsep.join([".", *filter(None, sys.path)])
+    done = subprocess.run(
+        [sys.executable, "-m", "snakemake", *words],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "PYTHONPATH": path},
+    )
+    assert done.returncode == 0, done.stderr
+    said = done.stdout + done.stderr
+    assert said.count(rf"said {SHOWN}") == 2
+    assert ESC not in said

@@ -12,6 +12,7 @@ import pytest
 
 from cdspp.cli import run_display
 from cdspp.cli.run_display import WIDTH, RunDisplay, folded
+from cdspp.core.errors import OFFLINE
 
 Event = dict[str, Any]
 MODULE = [sys.executable, "-m", "snakemake"]
@@ -115,6 +116,29 @@ def test_a_job_that_was_killed_shows_the_end_of_its_log(
     assert head == "Failed: score. The end of score.log:"
     assert [line[:8] for line in lines] == [f"  line {i}" for i in range(4, 9)]
     assert max(map(len, lines)) == WIDTH
+
+
+def test_a_machine_without_a_network_is_told_once_what_to_type(
+    display: RunDisplay, capsys: pytest.CaptureFixture[str]
+) -> None:
+    events = [event("study", study="toy", files=["my study.yaml"]), STATS]
+    for number, name in enumerate("abcd"):
+        log = Path(f"fetch/photos/{name}.log")
+        log.parent.mkdir(parents=True, exist_ok=True)
+        reason = f"photos, {name}: {OFFLINE}. Put {name}.zip into a mirror"
+        log.write_text(f"2026-01-01 00:00:00,000 cdspp.core.jobs {reason}\n")
+        fields = {"rule_name": "fetch", "log": [str(log)], "jobid": number}
+        events.append(event("job_error", "ERROR", **fields))
+    read(display, *events)
+    assert capsys.readouterr().err == ""
+    display.errors = ["1 of 2 steps failed"]
+    display.end()
+    head, *lines = capsys.readouterr().err.splitlines()
+    assert head.startswith("Stopped after 0 of")
+    assert " ".join(" ".join(lines).split()) == (
+        f"{OFFLINE} for 4 downloads (photos/a, photos/b, photos/c, ...). "
+        "What to put where: cdspp fetch --list 'my study.yaml'"
+    )
 
 
 def test_sentences_are_folded_but_neither_rows_nor_paths() -> None:

@@ -161,6 +161,7 @@ def test_memory_that_ran_out_is_known_by_any_name(
             OSError(errno.EACCES, "No permission", "x.csv"),
             "x.csv: Permission denied. All",
         ),
+        (KeyError("a"), r"^KeyError: 'a' \(test_errors.py, .*\. Traceback: .*5\.log$"),
         (DiskFullError("results: no space"), "DiskFullError: results: no space"),
         (NotWritableError("f.csv: no"), "NotWritableError: f.csv: no"),
     ],

@@ -408,3 +408,11 @@ def test_further_sheets_merged_cells_and_hidden_rows_of_a_book_are_told(
         "1 formula without a value in 'label': open the file in a spreadsheet program "
         "and save it",
     ]
+
+
+def test_a_column_of_text_is_refused_though_its_name_is_near_a_missing_one(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "a.csv").write_text("ids,a,label\nx,1,u\ny,2,v\n")
+    with pytest.raises(DataError, match="column 'ids' holds text"):
+        read_domain(tmp_path / "a.csv", Columns(required=("label", "id")))

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 from scipy.sparse import csr_array
 
-from cdspp import CDSPP, SourceDomain, TableEncoder
+from cdspp import CDSPP, SourceDomain, TableEncoder, inspect
 from cdspp.analysis.inspection import inspect_file
 from cdspp.core.errors import DataError
 from cdspp.datasets.table_files import Columns, read_class_map
@@ -168,3 +168,25 @@ def test_lines_of_a_text_are_counted_within_cells_and_between_rows(
     path.write_text("a,b\n\n\n1,2\n1,2,3\n")
     with pytest.raises(DataError, match="line 5 has 3 cells, the header has 2"):
         read_domain(path)
+
+
+def test_a_frame_of_polars_is_read_as_one_of_pandas() -> None:
+    polars = pytest.importorskip("polars")
+    table = pd.DataFrame(
+        {
+            "size": [1.5, None, 2.5, 99.0],
+            "count": [1, 2, 3, 4],
+            "ripe": [True, False, True, True],
+            "seen": pd.date_range("2024-01-01", periods=4),
+            "site": ["A", None, "B", "A"],
+        }
+    )
+    frame, how = polars.from_pandas(table), {"categories": "one-hot", "dates": "number"}
+    one, other = (TableEncoder(**how).fit(each) for each in (table, frame))
+    np.testing.assert_array_equal(one.transform(table), other.transform(frame))
+    assert one.to_dict() == other.to_dict()
+    labels = ["a", "b", "a", None]
+    beliefs = [inspect(each, labels).to_dict() for each in (table, frame)]
+    for each in beliefs:
+        del each["format"]
+    assert beliefs[0] == beliefs[1]

@@ -21,7 +21,7 @@ from cdspp.core.run_lock import (
     lock_run,
     require_posix,
 )
-from cdspp.core.screen import printable_record
+from cdspp.core.screen import guard_screen, printable_record
 from cdspp.report.registry import KINDS, names_of_kind
 from cdspp.study.config import load_study, merge_files, merge_presets
 from cdspp.study.files import (
@@ -59,7 +59,9 @@ from cdspp.study.stale import (
     unrecorded_files,
 )
 
-logger.addFilter(printable_record)  # a text of the user steers no terminal
+# A text of the user steers no terminal: neither a message, nor what own classes print.
+logger.addFilter(printable_record)
+guard_screen()
 
 # Resources of the library, wherever the rules are: a module's rules may be in a repository.
 # No parameter contains their path, so that moving the folder changes nothing: scripts ask
@@ -126,7 +128,9 @@ if is_main_process:  # jobs also read this file
     for note in filter(None, (*of_files, *study.notes)):
         logger.warning(note)
     if not is_module:  # whose run has other results, too
-        logger.info(None, extra={"event": "study", "study": study.name})
+        own_files = [*map(str, study_files)] or ["config.yaml"]
+        named = {"study": study.name, "files": own_files}
+        logger.info(None, extra={"event": "study", **named})
     keep_fits = os.environ.pop(KEEP_FITS, "")  # not for the jobs
 
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import logging
 from argparse import Namespace
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
 from cdspp.cli import command
 from cdspp.cli.study import read_study
 from cdspp.core.discovery import did_you_mean
-from cdspp.core.errors import DataError
+from cdspp.core.errors import OFFLINE, DataError
 from cdspp.core.wording import counted
 from cdspp.study.files import workflow_folder
 
@@ -65,18 +65,18 @@ def _fetched(
         table = download_table(catalogue, offline, arguments.mirror)
         log.error("\n%s\n", "\n".join(table))
         remedy = f"Put the files of the table below a folder FOLDER, and {NAME_FOLDER}"
-        raise DataError(f"{message}: no server can be reached. {remedy}.")
+        raise DataError(f"{message}: {OFFLINE}. {remedy}.")
     return "\n".join(lines)
 
 
-def _download_list(file: str, catalogue: Path, mirror: str | None) -> str:
+def _download_list(files: Sequence[str], catalogue: Path, mirror: str | None) -> str:
     """Return a table of the downloads that a study lacks."""
     from cdspp.datasets.fetch import NAME_FOLDER
     from cdspp.datasets.resources import download_table
     from cdspp.study.files import files_before_fits
     from cdspp.study.specifications import Specifications
 
-    study = read_study([file])
+    study = read_study(files)
     inputs_of, features = Specifications(study).of, files_before_fits(study)["features"]
     inputs = (inputs_of(path).inputs for path in features)
     records = [each[key] for each in inputs for key in FETCHED & each.keys()]

@@ -6,19 +6,20 @@ of `cdspp run`.
 
 import os
 import re
+import shlex
 import shutil
 import sys
 import time
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from textwrap import TextWrapper, wrap
 from typing import Any
 
-from cdspp.core.errors import DataError, writing_fault
+from cdspp.core.errors import OFFLINE, DataError, writing_fault
 from cdspp.core.screen import PrintableStream, printable_stream
 from cdspp.core.snakemake_internals import FOLDER
-from cdspp.core.wording import counted, duration
+from cdspp.core.wording import counted, duration, shortened
 from cdspp.study.time_left import TimeLeft
 
 WIDTH = 100  # columns of a line
@@ -51,6 +52,7 @@ class RunDisplay:
         self.shown_percent = 0.0
         self.started = self.dry = self.interrupted = self.working = False
         self.study = self.log = self.lock_note = ""
+        self.files: list[str] = []  # of the study
         self.stats: dict[str, int] = {}  # jobs by rule, and their total
         self.reasons: dict[str, Counter[str]] = defaultdict(Counter)
         self.messages: dict[str, str] = {}
@@ -69,7 +71,7 @@ class RunDisplay:
         """Read an event of Snakemake; print what the user needs to know of it."""
         match event.get("event"), event["level"]:
             case "study", _:
-                self.study = event["study"]
+                self.study, self.files = event["study"], event.get("files", [])
             case "run_lock", _:  # printed once it is known whether the run stops there
                 self.lock_note = event["message"]
             case "workflow_started", _:
@@ -270,12 +272,23 @@ class RunDisplay:
         disk_fault = next(filter(None, map(writing_fault, folders)), "")
         jobs = {read_log(path): logs for path, logs in self.failed_logs.items()}
         failed = {job: logs for job, logs in jobs.items() if job.state != DONE}
+        if offline := [job for job in failed if OFFLINE in job.reason]:
+            yield self._offline([job.path for job in offline])
         for job, logs in failed.items():  # other failed jobs succeeded on a retry
+            if job in offline:
+                continue
             reason = job.reason or disk_fault or "stopped before the end"
             yield f"{reason} ({', '.join(logs)})"
         if not failed:
             lines = self.errors or [n for n in text.splitlines() if TRACEBACK not in n]
             yield from filter(None, [*lines[-MOST_LINES:], disk_fault])
+
+    def _offline(self, logs: Sequence[str]) -> str:
+        """Say once how to go on without a network, in place of each download."""
+        names = ["/".join(Path(log).with_suffix("").parts[-2:]) for log in logs]
+        what = f"{counted(len(logs), 'download')} ({shortened(names)})"
+        listing = shlex.join(["cdspp", "fetch", "--list", *(self.files or ["STUDY"])])
+        return f"{OFFLINE} for {what}. What to put where: {listing}"
 
     def _job_table(self) -> Iterator[str]:
         """Yield a table of the jobs that a run would execute, by kind, with reasons."""
@@ -353,6 +366,8 @@ def _failure(event: Mapping[str, Any]) -> str:
         return ""
     if log is None or log.state == MISSING:
         return f"Failed: {rule}, without a log."
+    if log.state == FAILED and OFFLINE in log.reason:
+        return ""  # told at the end, once for all
     if log.state == FAILED:
         return f"Failed: {rule}: {log.reason} ({path})"
     text = Path(path).read_text(encoding="utf-8", errors="replace")

@@ -116,6 +116,7 @@ OF_ONE_FIT = (
     NoSourceWarning,
 )
 
+OFFLINE = "no server can be reached"  # what a download says without a network
 INTERRUPTED = 130  # the exit code of a program that SIGINT ends
 _NO_SPACE = (errno.ENOSPC, errno.EDQUOT)
 _PERMISSION_REMEDY = "Allow it (chmod, chown) or choose another folder, and run again."

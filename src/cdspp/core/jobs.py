@@ -15,6 +15,7 @@ from cdspp.core.errors import (
     INTERRUPTED,
     USER_ERRORS,
     machine_fault_text,
+    unexpected_error_text,
     write_errors,
 )
 from cdspp.core.names import PathLike
@@ -42,7 +43,7 @@ def job(
     own: Iterable[PathLike] = (),
     echo: bool = False,
 ) -> Iterator[dict[str, str]]:
-    """Log to a file; turn faults of input and machine into one line for the user.
+    """Log to a file; turn each error into one line for the user.
 
     The file also takes what the process prints, so that imports belong into the block;
     with `echo` the terminal shows the log, too. Inputs must match the records next to
@@ -63,9 +64,10 @@ def job(
             log.exception("failed")
             if isinstance(error, KeyboardInterrupt):
                 sys.exit(INTERRUPTED)
-            if line := machine_fault_text(error, log_file):
-                sys.exit(line)
-            raise
+            if not isinstance(error, Exception):  # as one of `sys.exit`
+                raise
+            line = machine_fault_text(error, log_file)
+            sys.exit(line or f"{unexpected_error_text(error)}. Traceback: {log_file}")
         log.info("finished after %.3f s of processor time", time.process_time())
     gc.freeze()  # else Python searches all imports at exit: a third of a second
 

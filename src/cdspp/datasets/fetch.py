@@ -18,7 +18,13 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 from urllib.parse import quote, urlsplit
 
-from cdspp.core.errors import ChecksumError, DataError, raise_write_error, write_errors
+from cdspp.core.errors import (
+    OFFLINE,
+    ChecksumError,
+    DataError,
+    raise_write_error,
+    write_errors,
+)
 from cdspp.core.outputs import atomic
 from cdspp.core.provenance import versions
 from cdspp.datasets.catalogue import refuse_unknown_keys
@@ -203,7 +209,7 @@ def _fetch_first(file: RemoteFile, mirror: str | None, path: Path, check: Check)
             is_offline &= missing or unreachable
     if is_offline:
         addresses = ", ".join(file.urls)
-        raise UnreachableError(f"{file.name}: no server can be reached ({addresses}).")
+        raise UnreachableError(f"{file.name}: {OFFLINE} ({addresses}).")
     attempts = "\n".join(reasons) or "  nothing: the catalogue gives no address"
     raise DataError(
         f"{file.name} could not be fetched. Tried:\n{attempts}\nDownload it by hand to "

@@ -53,6 +53,7 @@ TABLE_SPECIFIC = (
     "shares of rows (frequency) and decompositions of text (skrub) are only valid for "
     "one table. Columns of --categories one-hot can be shared."
 )
+Refused = list[tuple[str, str]]  # columns that cannot be read, each with its fault
 LABEL_TOPICS = ABSENT, MISSING, ROWS, TEXT
 
 
@@ -279,7 +280,8 @@ def domain_rows(
     )
     ids = rows[id_].tolist() if id_ in rows else range(1, len(rows) + 1)
     X, names, encoder, more, refused = _numbers(table, features, columns, encoder)
-    faults += refused
+    told = _named_by_faults(table, features, columns) if faults else []
+    faults += [text for name, text in refused if name not in told]
     if not X.size and not faults:
         faults.append("expected rows of features, got none.")
     with np.errstate(over="ignore", invalid="ignore"):
@@ -310,7 +312,7 @@ def domain_rows(
 def _numbers(
     table: Table, features: list[str], columns: Columns, encoder: TableEncoder | None
 ) -> tuple[
-    NDArray[np.float64], tuple[str, ...], TableEncoder | None, list[str], list[str]
+    NDArray[np.float64], tuple[str, ...], TableEncoder | None, list[str], Refused
 ]:
     """Return the features as numbers, their names, their encoder, notes and faults."""
     # Not at the top: it needs scikit-learn, and most jobs read no table.
@@ -321,11 +323,12 @@ def _numbers(
         names = tuple(features) if table.is_named else ()
         return cells.to_numpy(np.float64), names, None, notes, []
     if encoder is None:
-        encoder, faults = _fitted(table, features, columns)
+        encoder, refused = _fitted(table, features, columns)
         codes, unseen = encoder.columns_, {}
     else:
         codes = encoder.columns_in(cells, columns.decimal)
-        faults = [*map(remedied, column_faults(codes, cells, table.place))]
+        found = column_faults(codes, cells, table.place)
+        refused = [(fault[0].name, remedied(fault)) for fault in found]
         unseen = encoder.unseen(cells)
         fitted = {column.name for column in encoder.columns_}
         if unknown := [name for name in features if name not in fitted]:
@@ -335,33 +338,35 @@ def _numbers(
     for name, n in unseen.items():
         notes.append(f"{name}: {n} of a value that the fit did not see")
     X = encoder.encode(cells, codes)
-    return X, tuple(encoder.get_feature_names_out()), encoder, notes, faults
+    return X, tuple(encoder.get_feature_names_out()), encoder, notes, refused
 
 
 def _fitted(
     table: Table, features: list[str], columns: Columns
-) -> tuple[TableEncoder, list[str]]:
+) -> tuple[TableEncoder, Refused]:
     """Return an encoder of the columns that can be read, and faults of the others."""
     from cdspp.datasets.table_encoder import TableEncoder, remedied
 
     options = TableEncoder().get_params()
     encoder = TableEncoder(**{name: getattr(columns, name) for name in options})
     refused = encoder.learn(table.cells[features], table.place)
-    if not refused:
-        return encoder, []
-    # Other faults name these columns.
-    told = [n for n in features if n.lower() in (table.label, table.id)]
+    if refused:
+        names = [column.name for column, _ in refused]
+        encoder.learn(table.cells[[name for name in features if name not in names]])
+    return encoder, [
+        (fault[0].name, remedied(fault, f"--drop {shlex.quote(fault[0].name)}"))
+        for fault in refused
+    ]
+
+
+def _named_by_faults(table: Table, features: list[str], columns: Columns) -> list[str]:
+    """Return features that faults name, as they may hold labels or ids."""
+    names = [n for n in features if n.lower() in (table.label, table.id)]
     for option in columns.required:
         if (name := columns.named[option]) not in table.cells:
-            told += similar_names(name, features)
-            told += likely_labels(table)[:1] if option == "label" else []
-    names = [column.name for column, _ in refused]
-    encoder.learn(table.cells[[name for name in features if name not in names]])
-    return encoder, [
-        remedied(fault, f"--drop {shlex.quote(fault[0].name)}")
-        for fault in refused
-        if fault[0].name not in told
-    ]
+            names += similar_names(name, features)
+            names += likely_labels(table)[:1] if option == "label" else []
+    return names
 
 
 def features_of(
