@@ -207,7 +207,7 @@ def _inherited_objective(found: type) -> str:
     text = told.partition("\nParameters\n---")[0].partition("\n\n")[2]
     shown = origin.display_name  # type: ignore[attr-defined]
     parts = [f".. rubric:: The objective, that of {shown}\n", f"{text}\n"]
-    if "\nReferences\n---" not in (found.__doc__ or ""):
+    if "\nReferences\n---" not in inspect.cleandoc(found.__doc__ or ""):
         parts += _paper(told)
     return "\n".join(parts)
 
