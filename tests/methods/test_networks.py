@@ -84,6 +84,15 @@ def test_a_loss_that_is_not_finite_is_a_failure(network: Any) -> None:
         toy_problem().fit(small(network, learning_rate=1e38))
 
 
+@pytest.mark.parametrize("number", [3, 70, 119])
+def test_the_first_loss_that_is_not_finite_is_named(number: int) -> None:
+    weight = torch.zeros(1, requires_grad=True)
+    optimiser = torch.optim.SGD([weight], lr=0.1)
+    lost = {number: math.nan, number + 1: math.inf}
+    with pytest.raises(MethodFailed, match=f"nan at iteration {number}$"):
+        layers.train(lambda k: weight.sum() + lost.get(k, 1.0), optimiser, 120)
+
+
 def test_a_weight_that_is_not_finite_after_the_last_step_is_a_failure() -> None:
     weight = torch.ones(1, requires_grad=True)
     optimiser = torch.optim.SGD([weight], lr=math.inf)

@@ -3,7 +3,7 @@
 import logging
 import math
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, fields
 from numbers import Integral
@@ -30,6 +30,7 @@ log = logging.getLogger(__name__)
 
 INITIAL_SCALE = 0.01
 PROGRESS_SECONDS = 30.0
+LOSSES_READ = 50  # at a time
 # A last loss above SPIKE times the median of the last SPIKE_WINDOW losses is not noise.
 SPIKE, SPIKE_WINDOW = 1.5, 100
 
@@ -236,16 +237,18 @@ def train(
     loss: Callable[[int], Tensor], optimiser: torch.optim.Optimizer, max_iter: int
 ) -> list[float]:
     """Take one step per iteration, from number 0; return the loss before each step."""
-    losses, last_log = list[float](), time.monotonic()
+    losses, waiting, last_log = list[float](), list[Tensor](), time.monotonic()
     for iteration in range(max_iter):
         optimiser.zero_grad()
         value = loss(iteration)
-        losses.append(value.item())
-        if not math.isfinite(losses[-1]):
-            raise MethodFailed(f"the loss is {losses[-1]} at iteration {iteration}")
+        waiting.append(value.detach())
         torch.autograd.backward(value)
         optimiser.step()
-        if time.monotonic() - last_log > PROGRESS_SECONDS:
+        is_late = time.monotonic() - last_log > PROGRESS_SECONDS
+        if is_late or len(waiting) == LOSSES_READ or iteration + 1 == max_iter:
+            losses += _finite_losses(waiting, len(losses))
+            waiting.clear()
+        if is_late:
             last_log, done = time.monotonic(), iteration + 1
             log.info("%d of %d iterations, loss %.4f", done, max_iter, losses[-1])
     weights = [weight for group in optimiser.param_groups for weight in group["params"]]
@@ -255,4 +258,16 @@ def train(
     if losses[-1] > SPIKE * level:
         text = "the last loss, %.4f, is far above the usual %.4f: training has just "
         log.warning(text + "become unstable, and the result is poor", losses[-1], level)
+    return losses
+
+
+def _finite_losses(waiting: Sequence[Tensor], first: int) -> list[float]:
+    """Read losses off the device, from iteration `first`; fail at the first not finite.
+
+    A GPU would wait for the processor if each loss was read in its iteration.
+    """
+    losses: list[float] = torch.stack([*waiting]).tolist()
+    for iteration, loss in enumerate(losses, first):
+        if not math.isfinite(loss):
+            raise MethodFailed(f"the loss is {loss} at iteration {iteration}")
     return losses
