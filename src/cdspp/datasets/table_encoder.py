@@ -34,14 +34,16 @@ REFUSED = {
     "nested": "lists or dictionaries",
 }
 EITHER = "point or comma"  # undecided decimal sign
+TOO_MANY = "too many values"  # for one-hot: nearly all cells differ
 REMEDIES = {
     kinds.TEXT: "encode text with --categories one-hot or frequency",
     kinds.DATE: "encode dates with --dates number or parts",
     kinds.DURATION: "encode durations with --dates number",
+    kinds.NESTED: "write one value per cell",
+    TOO_MANY: "encode text with --categories frequency",
     EITHER: "name the decimal sign with --decimal",
     kinds.AMBIGUOUS: "give the format of dates with --date-format (as %d/%m/%Y)",
 }
-TOO_MANY = "too many values"  # for one-hot: nearly all cells differ
 DATE_PARTS = {"year": "year", "month": "month", "day": "day", "weekday": "day_of_week"}
 Place = Callable[[int], str]
 NOT_SAVABLE = (
@@ -139,6 +141,7 @@ def remedied(fault: tuple[EncodedColumn, str], leave: str = "") -> str:
     """Return the fault of a column with its remedy, and how to `leave` it out."""
     column, text = fault
     refused = column.kind if column.form == ERROR else column.sign
+    refused = TOO_MANY if column.form == TOO_MANY else refused
     remedies = [REMEDIES.get(refused, "correct the cells"), leave]
     return f"{text}: {', or '.join(filter(None, remedies))}"
 

@@ -101,4 +101,4 @@ def with_arguments(message: str) -> str:
     """Return a message on tables with arguments of Python instead of options."""
     message = message.replace("--impute", "impute=True").replace("-format", "_format")
     message = re.sub(r"--drop ('[^']*'|[^\s,.;]+)", r"drop=[\1]", message)
-    return re.sub(r"--(\w+)( (?=one-hot|number|%))?", r"\1=", message)
+    return re.sub(r"--(\w+)( (?=one-hot|frequency|number|%))?", r"\1=", message)

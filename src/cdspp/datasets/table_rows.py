@@ -361,7 +361,8 @@ def _fitted(
 
 def _named_by_faults(table: Table, features: list[str], columns: Columns) -> list[str]:
     """Return features that faults name, as they may hold labels or ids."""
-    names = [n for n in features if n.lower() in (table.label, table.id)]
+    special = {"label", "id", table.label.lower(), table.id.lower()}
+    names = [name for name in features if name.lower() in special]
     for option in columns.required:
         if (name := columns.named[option]) not in table.cells:
             names += similar_names(name, features)
