@@ -369,8 +369,8 @@ WHEN_TEXTS = [
         WHEN,
         "Their means have a single distance, so labels without shared columns or pairs "
         "carry almost nothing from one domain to the other: on the planted problems no "
-        "method gains more than five points, and the half point that CDSPP gains is not "
-        "significant with one, two or three labels per class.",
+        "method gains more than five points, and the half point that CDSPP gains is "
+        "not significant with one, two or three labels per class.",
         holds=lambda n: (
             n.geometry_gains((2,), 1.0).max() < 0.05
             and in_points(cdspp_of_two(n)) == "0.5"
