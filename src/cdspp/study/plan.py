@@ -30,7 +30,7 @@ class Row:
     empty if the method runs all. Only methods may be bold (except `shortened` ones) and
     take part in ranks and claims; with a bridge they take part in verdicts, too. An
     informed method knows something about the test samples. A control is the reference
-    in another source state (`source`), or a method without its source; other methods in
+    under a control (`source`), or a method without its source; other methods in
     states are of the kind state, and shown only by gains. A `reseeded` row is the main
     run from another random start. It `stands_for` the method that it equals without a
     source, which is then not fitted twice; a `vote` has one fit per source.
@@ -64,7 +64,7 @@ class Row:
 
     @property
     def state(self) -> str:
-        """The source state of its setting."""
+        """The control of its setting."""
         return names.REAL if self.setting == names.MAIN else self.source
 
 
