@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import sys
-from importlib import import_module
 from pathlib import Path
 
 from cdspp import __version__
-from cdspp.methods.descriptions import read_descriptions
 
 docs = Path(__file__).parent
 sys.path[:0] = [str(docs / "extensions"), str(docs.parent)]
@@ -21,6 +19,8 @@ extensions = [
     "sphinx.ext.extlinks",
     "sphinx.ext.napoleon",
     "mathml",  # formulas without a script
+    "inherited_parameters",  # no parameter is documented by reference
+    "markdown_pages",  # Markdown reads well on a code host, too
     "offline",  # no page loads anything from elsewhere
     "python_names",  # bare names of classes and functions are links
     "pages",  # pages made of the library, the schema and the examples
@@ -45,16 +45,6 @@ napoleon_custom_sections = [("Attributes", "params_style")]
 napoleon_use_rtype = False
 
 myst_heading_anchors = 3
-myst_enable_extensions = ["colon_fence", "substitution"]
-known = read_descriptions().values()
-myst_substitutions = {
-    "methods": len(known),
-    "alone": sum(not method.uses_source for method in known),
-    "networks": sum(method.needs_torch for method in known),
-    **import_module("method_pages").lists(),
-    "deviations": import_module("deviation_pages").summary(docs.parent),
-    "version": __version__,
-}
 
 html_theme = "furo"
 html_title = f"cdspp {version}"

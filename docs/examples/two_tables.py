@@ -21,6 +21,7 @@ import numpy as np
 import pandas as pd
 from sklearn.datasets import load_breast_cancer
 
+WIDTH = 88  # of a line of output
 N_LABELLED = 8  # biopsies of each kind that have a label
 BOTH = "--source lab.csv --target clinic.csv"
 HOW = (
@@ -67,13 +68,18 @@ def shell(folder: Path, line: str, step: str = "", *, fails: bool = False) -> No
     """Run a command in the folder, and show it with its output below a heading."""
     if step:
         print(f"# {step}")
-    lines = textwrap.wrap(f"$ {line}", 84, break_on_hyphens=False)
+    lines = textwrap.wrap(f"$ {line}", WIDTH, break_on_hyphens=False)
     print(" \\\n    ".join(lines))
     words = [sys.executable, "-m", *shlex.split(line)]
     done = subprocess.run(words, cwd=folder, text=True, capture_output=True)
     if done.returncode and not fails:
         sys.exit(done.stderr)
-    print(done.stdout or done.stderr)
+    for text in (done.stdout or done.stderr).splitlines():
+        cut = textwrap.wrap(
+            text, WIDTH, subsequent_indent="    ", break_on_hyphens=False
+        )
+        print("\n".join(cut))
+    print()
 
 
 def predict(folder: Path, diagnosis: pd.Series, more: str = "") -> None:

@@ -1,4 +1,4 @@
-"""The page of commands: goals and text, then examples and options from the parser."""
+"""The page of commands: name, purpose, example and options, from the parser."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from rst import heading, indented, list_table, plain
 from cdspp.analysis.comparison import SCHEMA_VERSION
 from cdspp.cli.command import JSON_VERSION
 from cdspp.cli.main import main
+from cdspp.core.wording import sentence
 
 __all__ = ["EXIT_CODES", "command_parsers", "examples", "json_keys", "pages", "parser"]
 
 TEXTS = "docs/extensions/commands.yaml"
 KEYS = "docs/extensions/json_keys.yaml"
 INTRODUCTION = """\
-This page is for people who work in the shell. Each command answers ``--help`` with what
-stands here. A mistake ends a command with one line that names the remedy, and with one
-of the `exit codes`_ below.
+``cdspp COMMAND --help`` prints the same texts and options. The `exit codes`_ are at the
+end.
 """
 FILES = "Files"
 # What a command returns to the shell; tests/cli has a case of each.
@@ -73,6 +73,12 @@ def command_parsers(
     return group.choices
 
 
+def _purposes(whole: argparse.ArgumentParser) -> dict[str, str]:
+    """Return what each command does, in the words of ``cdspp --help``."""
+    [group] = [a for a in whole._actions if isinstance(a, argparse._SubParsersAction)]
+    return {action.dest: str(action.help) for action in group._choices_actions}
+
+
 def examples(found: argparse.ArgumentParser) -> str:
     """Return the lines of the examples that the help of a command ends with."""
     blocks = EXAMPLES.findall(f"{found.epilog or ''}\n")
@@ -87,12 +93,13 @@ def pages(root: Path) -> Iterator[tuple[str, str]]:
     if texts.keys() != commands.keys():
         differing = sorted(texts.keys() ^ commands.keys())
         raise ValueError(f"{TEXTS} and the parser differ in {', '.join(differing)}.")
-    rows = [["I want", "Command"]]
-    rows += [[text["goal"], _link(name)] for name, text in texts.items()]
+    purposes = _purposes(whole)
+    rows = [["Command", "Purpose"]]
+    rows += [[_link(name), _code(purposes[name])] for name in texts]
     parts = [heading("Commands"), INTRODUCTION, list_table(rows, classes="")]
     files = (whole.epilog or "").strip()
     for name, text in texts.items():
-        parts += _section(name, text["text"], commands[name], files)
+        parts += _section(name, purposes[name], text, commands[name], files)
     parts += [*_exit_codes(commands), *_json(json_keys(root))]
     parts += [heading(FILES, "-"), *_paragraphs(files)]
     yield "commands.rst", "\n".join(parts)
@@ -142,14 +149,17 @@ def _link(name: str) -> str:
 
 
 def _section(
-    name: str, text: str, found: argparse.ArgumentParser, files: str
+    name: str, purpose: str, text: str, found: argparse.ArgumentParser, files: str
 ) -> Iterator[str]:
-    """Yield the section of a command: text, examples, and all options folded away."""
+    """Yield the section of a command: purpose, example, text, folded options."""
     yield f".. _cdspp-{name}:\n"
     yield heading(f"cdspp {name}", "-")
+    yield f"{_code(sentence(purpose))}.\n"
+    yield f".. code-block:: shell\n\n{indented(examples(found) or f'cdspp {name}')}\n"
     yield text
-    yield from _paragraphs((found.epilog or "").replace(files, ""))
-    if files in (found.epilog or ""):
+    epilog = found.epilog or ""
+    yield from _paragraphs(EXAMPLES.sub("", epilog.replace(files, "")))
+    if files in epilog:
         yield f"The section `{FILES}`_ describes input and output.\n"
     if len(found._actions) > 1:
         yield _raw(f"<details class='options'><summary>Options of {name}</summary>")
@@ -167,8 +177,7 @@ def _paragraphs(text: str) -> Iterator[str]:
     for part in re.split(r"\n\s*\n", text.strip()):
         head, _, rest = part.partition("\n")
         if head.endswith(":") and rest.startswith("  "):
-            if not head.startswith("example"):
-                yield f".. rubric:: {head[:-1].capitalize()}\n"
+            yield f".. rubric:: {head[:-1].capitalize()}\n"
             part = rest
         if part.lstrip().startswith("cdspp "):
             lines = dedent(part).strip()

@@ -1,10 +1,10 @@
-"""A page a method, an overview and tables of cost, from the classes."""
+"""A page per method with its costs, and an overview, from the classes."""
 
 from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 from gallery_pages import examples
@@ -16,26 +16,23 @@ from cdspp.methods import available, method_class, needs
 from cdspp.methods.base import ConfidentClassifier, HeterogeneousClassifier
 from cdspp.methods.bridge import PAIRS, SHARED
 from cdspp.methods.cost import fit_cost
-from cdspp.methods.descriptions import Description, read_descriptions
 from cdspp.methods.networks.networks import NetworkClassifier
 from cdspp.methods.shared.common_subspace import CommonSpaceMethod, SubspaceMethod
 
-__all__ = ["lists", "pages"]
+__all__ = ["pages"]
 
 FORMULA = ".. math::"
 BRIDGES = {SHARED: "shared columns", PAIRS: "paired rows"}
 PACKAGES = ("torch", "POT")
 OVERVIEW_SIZE = "office-caltech"
 OVERVIEW = """\
-This page is for people who look for a method. It lists the cheapest first, by the
-seconds that the cost model forecasts for one task of Office-Caltech
-(:doc:`/guide/costs`). Each name leads to the page of the method, and
-:doc:`/vocabulary` explains the words.
+The cheapest method is first, by the seconds that the cost model forecasts for one task
+of Office-Caltech (:doc:`/guide/costs`). :doc:`/vocabulary` explains the words.
 
-* **Labels**: of *both* domains, or of the *target* alone. Every method needs some
+* **Labels**: of *both* domains, or of the *target* only. Every method needs some
   labelled target rows, at best of every class.
 * **Shared columns, paired rows**: *needed*, or *used* where the source has them
-  (:ref:`what both tables share <bridges>`). All other methods ignore these.
+  (:doc:`/guide/two-tables`). All other methods ignore these.
 * **Package**: an optional one, ``pip install 'cdspp[networks]'`` for torch,
   ``'cdspp[transport]'`` for POT.
 * **Unlabelled**: unlabelled rows take part in the fit; a supervised method ignores
@@ -69,29 +66,6 @@ def pages(root: Path) -> Iterator[tuple[str, str]]:
     for name in names:
         yield f"methods/{name}.rst", _page(root, name)
     yield "methods/index.rst", _overview(names)
-    yield "costs.txt", _costs(names)
-
-
-def lists() -> dict[str, str]:
-    """Return lists of methods that share a property, for the text of pages."""
-    conditions: dict[str, Callable[[Description], bool]] = {
-        "accept_sparse": lambda each: each.accepts_sparse,
-        "keep_rows": lambda each: each.keeps_rows,
-        "transductive": lambda each: each.transductive,
-    }
-    return {
-        key: _linked([each for each in read_descriptions().values() if condition(each)])
-        for key, condition in conditions.items()
-    }
-
-
-def _linked(methods: list[Description]) -> str:
-    links = [
-        f"[{each.display_name}](/generated/methods/{each.identifier}.rst)"
-        for each in methods
-    ]
-    *first, last = links
-    return f"{', '.join(first)} and {last}" if first else last
 
 
 def _cost(name: str, size: str) -> tuple[float, float]:
@@ -219,16 +193,3 @@ def _paper(told: str) -> list[str]:
         return []
     words = " ".join(re.sub(r"\.\. \[\d+\] ", "", found[1]).split())
     return [".. rubric:: Reference\n", f"{words}\n"]
-
-
-def _costs(names: list[str]) -> str:
-    rows = [["Method", *(head for size in SIZES for head in (f"{size}, s", "MB"))]]
-    for name in names:
-        shown = method_class(name).display_name
-        cells = [f":doc:`{shown} </generated/methods/{name}>`"]
-        for size in SIZES:
-            seconds, megabytes = _cost(name, size)
-            cells += [_short(seconds), f"{megabytes:.0f}"]
-        rows.append(cells)
-    sizes = "\n".join(f"* {describe_size(size)}" for size in SIZES.values())
-    return f"{sizes}\n\n{list_table(rows)}"

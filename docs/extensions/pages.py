@@ -6,18 +6,15 @@ same is left alone, so that Sphinx does not read it again.
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import command_pages
 import config_page
 import deviation_pages
 import gallery_pages
+import markdown_pages
 import method_pages
 import module_pages
 
@@ -31,27 +28,15 @@ PACKAGES = (
     command_pages,
     gallery_pages,
 )
-EXAMPLES = ("two_tables", "image_folder")
 
 
 def _pages(root: Path, made: Path) -> Iterator[tuple[str, bytes]]:
-    """Yield name and content of each page, and of the results of each example."""
+    """Yield name and content of each page, and of the results of the gallery."""
     for package in PACKAGES:
         for name, text in package.pages(root):
             yield name, text.encode()
     yield from gallery_pages.results(root, made)
-    for name in EXAMPLES:
-        said = _printed(root, f"docs/examples/{name}.py")
-        yield f"examples/{name}.txt", said.encode()
-
-
-def _printed(root: Path, script: str) -> str:
-    """Run an example in a folder that is thrown away."""
-    one_thread = {**os.environ, "OMP_NUM_THREADS": "1"}
-    with TemporaryDirectory() as folder:
-        command = [sys.executable, script, folder]
-        said = subprocess.check_output(command, cwd=root, env=one_thread, text=True)
-    return said.replace(f"{folder}{os.sep}", "")
+    yield from markdown_pages.copies()
 
 
 def write_pages(folder: Path) -> None:

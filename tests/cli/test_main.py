@@ -20,17 +20,30 @@ from cdspp.methods import available
 from cdspp.report.page import headline
 
 
-def test_methods_lists_every_method_with_its_name(capsys: Any) -> None:
+def test_methods_are_listed_once_by_what_they_need(capsys: Any) -> None:
     assert main(["methods"]) == 0
-    lines = capsys.readouterr().out.splitlines()
-    assert [line.split()[0] for line in lines[: len(available())]] == list(available())
-    assert any("CDSPP_sup *" in line for line in lines)
-    assert [line.split()[0] for line in lines if "  labels, torch  " in line] == [
-        *("jmea", "ssan", "stn")
-    ]
-    assert any(re.search("^easy-adapt .*  labels, shared columns  ", x) for x in lines)
-    assert any(re.search("^svm-t .*  target labels  ", line) for line in lines)
-    assert any(re.search("^coot .*  labels, POT  ", line) for line in lines)
+    text = capsys.readouterr().out
+    assert max(map(len, text.splitlines())) <= 100
+    groups: dict[str, list[str]] = {}
+    for part in text.split("\n\n")[:-1]:
+        heading, *lines = part.splitlines()
+        groups[heading] = [line for line in lines if re.match("  [a-z]", line)]
+    named = {head: [x.split()[0] for x in lines] for head, lines in groups.items()}
+    assert sorted(sum(named.values(), [])) == list(available())
+    for heading, method in (
+        ("No source: labels in the target only:", "svm-t"),
+        ("Labels only:", "cdspp"),
+        ("Shared columns, and labels:", "easy-adapt"),
+        ("Paired rows, and labels:", "paired-map"),
+    ):
+        assert method in named[heading]
+    labels = groups["Labels only:"]
+    packages = {
+        n: [x.split()[0] for x in labels if f" {n} " in x] for n in ("torch", "POT")
+    }
+    assert packages["torch"] == ["jmea", "ssan", "stn"]
+    assert packages["POT"] == ["coot", "kpg-rl-gw", "semi-relaxed-fgw", "ucoot"]
+    assert any("CDSPP_sup *" in line for line in labels)
 
 
 @pytest.mark.parametrize(

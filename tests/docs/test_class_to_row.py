@@ -21,7 +21,7 @@ from cdspp.methods import register_external
 pytestmark = pytest.mark.usefixtures("few_candidates")
 
 PAGE = (Path(__file__).parents[2] / "docs/guide/own-method.md").read_text()
-[CLASS] = re.findall(r":caption: mine.py\n\n(.*?)```", PAGE, re.S)
+[CLASS] = re.findall(r"```python mine.py\n(.*?)```", PAGE, re.S)
 SECTION = PAGE.partition("## From the class to a row\n")[2].partition("\n## ")[0]
 COMMANDS = [line[4:] for line in SECTION.splitlines() if line.startswith("    ")]
 

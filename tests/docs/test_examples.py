@@ -8,8 +8,23 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+from support.excerpts import is_excerpt
+
+from cdspp.cli.main import main
 
 EXAMPLES = Path(__file__).parents[2] / "docs" / "examples"
+
+
+def undated(text: str) -> str:
+    return re.sub(r"\d{4}-\d\d-\d\d(?=: \d| to)", "DATE", text)
+
+
+def console_blocks(page: str) -> list[str]:
+    """Return what a page of the guide shows of a terminal."""
+    text = (EXAMPLES.parent / f"guide/{page}.md").read_text(encoding="utf-8")
+    return [
+        undated(b) for b in re.findall(r"^```console\n(.*?)^```", text, re.S | re.M)
+    ]
 
 
 def run(name: str, folder: Path) -> None:
@@ -20,17 +35,12 @@ def run(name: str, folder: Path) -> None:
 def test_two_files_lead_to_labels_new_rows_and_labels_on_request(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The page includes the parts between these headings, and lines that open so."""
+    """Its output is what the page shows, except for dates."""
     run("two_tables.py", tmp_path)
     printed = capsys.readouterr().out
-    steps = dict(part.split("\n", 1) for part in ("\n" + printed).split("\n# ")[1:])
-    assert "column 'comment' holds text" in steps["Look at the files"]
-    assert "\nUse the vote of " in steps["Compare"]
-    assert "\n253 predictions" in steps["Fit, and label new rows"]
-    assert "\n20 rows to label: rows.csv\n\nid,vote," in steps["Rows to label"]
-    later = steps["Labels for these rows"].partition("\nMethod   ")[0]
-    assert "\nOf 20 rows that you labelled, it had " in later
-    assert "\nSince " in steps["Fit again"]
+    shown = console_blocks("two-tables")
+    assert len(shown) == 6
+    assert not [block for block in shown if not is_excerpt(block, undated(printed))]
     shares = [int(number) for number in re.findall(r"# (\d+) of 100 new", printed)]
     assert len(shares) == 2
     assert min(shares) > 75
@@ -58,3 +68,17 @@ def test_a_study_of_a_folder_of_images_is_valid_and_planned(
     # Five trials in seven states, and without a source as target-only.
     assert re.search(r"^cdspp +1 +30 ", told, re.M)
     assert len(list(tmp_path.rglob("*.png"))) == 600
+    [shown] = console_blocks("data")
+    assert is_excerpt(shown, told)
+
+
+def test_the_page_on_the_paper_shows_the_plan_and_the_table_as_they_are(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(EXAMPLES.parents[1])
+    assert main(["plan", "resources/studies/printed.yaml"]) == 0
+    [shown] = console_blocks("paper-table")
+    assert is_excerpt(shown, capsys.readouterr().out)
+    docs = EXAMPLES.parent
+    table = (docs / "results/printed-methods.txt").read_text(encoding="utf-8")
+    assert table in (docs / "guide/paper-table.md").read_text(encoding="utf-8")

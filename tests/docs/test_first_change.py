@@ -82,7 +82,7 @@ def printed(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 def test_a_copied_method_is_listed_and_in_a_study(printed: str) -> None:
     assert re.search(
-        r"^class-means +class means \* +target labels +Nearest mean of the",
+        r"^  class-means +class means \* +Nearest mean of the",
         printed,
         re.M,
     )

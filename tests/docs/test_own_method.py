@@ -23,7 +23,7 @@ OWN = {key: CONFIG[key] for key in ("datasets", "views", "benchmarks")}
 
 
 def blocks(language: str) -> list[str]:
-    opening = rf"```{{code-block}} {language}\n:caption: [^\n]*\n\n"
+    opening = rf"```{language} [\w.]+\n"
     return re.findall(rf"{opening}(.*?)```", PAGE.read_text(), re.S)
 
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import ast
 import importlib
+import inspect
 import re
 import shlex
+import textwrap
 from pathlib import Path
 from typing import Any
 
@@ -12,14 +15,18 @@ import pytest
 import yaml
 from support.study_files import load_own
 
+import cdspp
 from cdspp.cli.main import main
+from cdspp.core.wording import listed as listed_names
 from cdspp.methods import available, method_class
 from cdspp.methods.bridge import PAIRS, SHARED
+from cdspp.methods.descriptions import read_descriptions
 from cdspp.paper.protocol import read_protocol
 from cdspp.study.config import merge_presets, schema_faults
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
+README = (ROOT / "README.md").read_text(encoding="utf-8")
 SCHEMA = ROOT / "workflow/schemas/config.schema.yaml"
 PAGES = sorted(
     path for path in DOCS.rglob("*.md") if not {"generated", "_build"} & {*path.parts}
@@ -40,15 +47,16 @@ def extension(monkeypatch: pytest.MonkeyPatch) -> Any:
     return importlib.import_module
 
 
-def listed() -> list[str]:
+def listed(extension: Any) -> list[str]:
     """Return the entries of all tables of contents."""
-    trees = blocks(DOCS / "index.md", "{toctree}")
-    lines = [line.strip() for tree in trees for line in tree.splitlines()]
-    return [line for line in lines if line and not line.startswith(":")]
+    pages = extension("markdown_pages")
+    text = pages.sphinx_text("index", (DOCS / "index.md").read_text())
+    found = sum(pages.contents(text).values(), [])
+    return [re.sub(r"^/|\.\w+$", "", name) for name in found]
 
 
-def test_every_page_is_in_the_table_of_contents_once() -> None:
-    written = [name for name in listed() if not name.startswith("generated/")]
+def test_every_page_is_in_the_table_of_contents_once(extension: Any) -> None:
+    written = [name for name in listed(extension) if not name.startswith("generated/")]
     assert sorted(written) == sorted({*map(name_of, PAGES)} - {"index"})
 
 
@@ -57,7 +65,9 @@ def test_every_generated_page_is_made_and_listed(extension: Any) -> None:
     modules += ("deviation_pages", "gallery_pages")
     made = {name for module in modules for name, _ in extension(module).pages(ROOT)}
     pages = {f"generated/{Path(n).with_suffix('')}" for n in made if n.endswith("rst")}
-    asked = {name for name in listed() if name.startswith("generated/")}
+    copies = {*extension("markdown_pages").COPIES.values()}
+    pages |= {name.removesuffix(".md") for name in copies}
+    asked = {name for name in listed(extension) if name.startswith("generated/")}
     under = {f"generated/methods/{name}" for name in available()}
     shown = extension("gallery_pages").examples(ROOT)
     under |= {f"generated/gallery/{example.name}" for example in shown}
@@ -186,13 +196,58 @@ def test_the_counts_of_differences_are_those_of_the_list(extension: Any) -> None
     sides = [entry["default"] for entry in entries]
     assert total == len(sides) == sum(parts)
     assert parts == [sides.count(side) for side in ("code", "paper", "neither")]
-    assert "{{deviations}}" in (DOCS / "guide/paper.md").read_text()
+    assert summary in " ".join((DOCS / "guide/paper-table.md").read_text().split())
+    [said] = re.findall(r"Of \[(\d+\s+differences\].*?)\.\n", README, re.S)
+    assert [int(n) for n in re.findall(r"\d+", said)] == [total, *parts]
+
+
+def test_the_counts_of_methods_are_those_of_their_descriptions() -> None:
+    known = read_descriptions().values()
+    alone = sum(not method.uses_source for method in known)
+    networks = sum(method.needs_torch for method in known)
+    text = (DOCS / "other-software.md").read_text()
+    assert f"| {len(known)}; {alone} of them see no source |" in text
+    assert f"torch for {networks} networks only" in text
+    sparse = [method.display_name for method in known if method.accepts_sparse]
+    page = " ".join((DOCS / "guide/methods.md").read_text().split())
+    assert f"{listed_names(sparse)} accept sparse rows" in page
+
+
+def test_every_parameter_of_a_method_is_documented_on_its_page(extension: Any) -> None:
+    inherited = extension("inherited_parameters")
+    for name in available():
+        found = method_class(name)
+        text = inherited.written_out(found, inspect.cleandoc(found.__doc__ or ""))
+        match = inherited.SECTION.search(text)
+        section = match[1] if match else ""
+        assert not re.search(r"As in `|Likewise", section), name
+        entries = inherited.parameters(found)
+        assert entries.keys() == inspect.signature(found).parameters.keys(), name
+        assert all(f"{line}\n" in section for line, _ in entries.values()), name
+
+
+def test_no_public_signature_hides_a_value_behind_a_name() -> None:
+    """Sphinx and editors show defaults as the source has them."""
+    for name in set(cdspp.__all__) - {"__version__"}:
+        found = getattr(cdspp, name)
+        function = found.__init__ if isinstance(found, type) else found
+        try:
+            [tree] = ast.parse(textwrap.dedent(inspect.getsource(function))).body
+        except (OSError, TypeError):  # made by `dataclass`, from values, or inherited
+            continue
+        assert isinstance(tree, ast.FunctionDef)
+        defaults = [*tree.args.defaults, *filter(None, tree.args.kw_defaults)]
+        shown = [ast.unparse(each) for each in defaults]
+        assert not [
+            each for each in shown if re.fullmatch(r"[A-Za-z_.]*[A-Z]{3}\w*", each)
+        ]
 
 
 def test_the_page_of_commands_has_them_all(extension: Any) -> None:
     [(_, text)] = extension("command_pages").pages(ROOT)
-    for command in ("fit", "predict", "compare", "plan"):
-        assert f"\ncdspp {command}\n---" in text
+    for command in ("fit", "predict", "compare", "plan", "summary"):
+        start = rf"\ncdspp {command}\n-+\n\n[A-Z].*\.\n\n\.\. code-block:: shell\n\n"
+        assert re.search(rf"{start}   cdspp {command}\b", text), command
     assert "--target FILE" in text
 
 

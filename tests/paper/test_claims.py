@@ -296,7 +296,7 @@ def test_print_may_contradict_a_claim_on_data_of_which_the_paper_does_not_make_i
         check_claims([paper_evidence("mrc", "en_sp", "fr_sp")], claims)
     )
     (line,) = table.lines
-    assert table.columns == ("Claim", "In print", "mrc (not in the paper)")
+    assert table.columns == ("Claim", "In the paper", "mrc (not in the paper)")
     assert [cell.text for cell in line.cells[1:]] == ["supports", CONTRADICTED]
     found = check_claims([paper_evidence("mrc", "en_sp", "fr_sp")], claims)
     assert list(found["print"]) == ["contradicts", "supports", "supports"]

@@ -44,14 +44,14 @@ def test_the_table_shows_what_was_compared_and_counts_the_rest(
 
 def test_a_method_that_knows_the_test_shares_says_so(printed: Printed) -> None:
     summary = summary_of("nus-imagenet", {"cdspp": {"tags_images": [0.7]}})
-    told = {"display_name": "CDSPP (knows test shares)", "kind": "informed"}
+    told = {"display_name": "CDSPP (oracle class shares)", "kind": "informed"}
     rows = tuple(
         replace(row, **told) if row.key == "cdspp" else row for row in summary.rows
     )
     cells = compare_printed(printed, [replace(summary, rows=rows)])
     for table in (build_printed_table(cells), build_printed_counts(cells)):
         names = {cell.text for line in table.lines for cell in line.cells}
-        assert "CDSPP (knows test shares)" in names
+        assert "CDSPP (oracle class shares)" in names
 
 
 def test_verdicts_are_counted_by_method(printed: Printed) -> None:

@@ -86,5 +86,9 @@ def _of_prose(text: str) -> Iterator[str]:
 
 
 def may_state_a_result(sentence: str) -> bool:
-    """Whether a sentence has a number of a result, or a word of a verdict."""
-    return bool(_NUMBER.search(sentence) or _VERDICT.search(sentence))
+    """Whether a sentence has a number of a result, or a word of a verdict.
+
+    The target of a link states nothing.
+    """
+    text = re.sub(r"\]\([^)]*\)", "]", sentence)
+    return bool(_NUMBER.search(text) or _VERDICT.search(text))

@@ -22,6 +22,7 @@ from result_sentences.sentences import (
     OPENING,
     PAPER_TABLE,
     PLACES,
+    README,
     TABLE,
     WHEN_TEXTS,
     WORKED_VERDICT,
@@ -174,8 +175,8 @@ ERROR_RATES = [
     ),
     Result(
         HELP,
-        "[](error-rates.md) measures how often the rule errs: it is cautious, and "
-        "misses many true gains.",
+        "[Error rates](error-rates.md) measures how often the rule errs: it is "
+        "cautious, and misses many true gains.",
         holds=powers,
         rests_on=RATES,
     ),
@@ -345,22 +346,32 @@ NEWER_METHODS = [
 PRINTED_CELLS = "docs/results/printed-methods.txt"
 
 
-def printed_cells(n: Numbers) -> tuple[int, int]:
-    """Return how many printed cells are exact, and how many there are."""
-    lines = [line.split("|")[1:] for line in n.page(PRINTED_CELLS).splitlines()[2:]]
-    totals = [next(c for c in cells[1:] if " of " in c) for cells in lines]
-    exact = [cells[1].split()[0] for cells in lines]
-    return (
-        sum(int(number) for number in exact if number.isdigit()),
-        sum(int(cell.split()[-1]) for cell in totals),
+def printed_cells(n: Numbers) -> list[int]:
+    """Return how many reported cells there are, and are exact, agree and are close."""
+    lines = [line.split("|")[2:6] for line in n.page(PRINTED_CELLS).splitlines()[2:]]
+    counts = np.array(
+        [
+            [int(cell.split()[0]) if " of " in cell else 0 for cell in cells]
+            for cells in lines
+        ]
     )
+    total = sum(int(next(c for c in x if " of " in c).split()[-1]) for x in lines)
+    return [total, *map(int, counts.sum(axis=0))]
 
 
 REPRODUCED = [
     Result(
         PAPER_TABLE,
         "{} of the {} cells are exact.",
-        printed_cells,
+        lambda n: printed_cells(n)[1::-1],
+        rests_on=PRINTED_CELLS,
+    ),
+    Result(
+        README,
+        "Of the {} cells of that table, {} are equal to the last digit, {} agree "
+        "within a point or two standard errors, and {} within three points.",
+        lambda n: printed_cells(n)[:4],
+        lambda n: printed_cells(n)[0] == sum(printed_cells(n)[1:]),
         rests_on=PRINTED_CELLS,
     ),
 ]

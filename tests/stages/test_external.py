@@ -38,7 +38,7 @@ def exported(
 
 def run_program() -> None:
     """Run the guide's program on what was exported."""
-    opening = r"```{code-block} python\n:caption: theirs.py\n\n(.*?)```"
+    opening = r"```python theirs.py\n(.*?)```"
     (program,) = re.findall(opening, PAGE.read_text(), re.S)
     exec(compile(program, str(PAGE), "exec"), {})
 

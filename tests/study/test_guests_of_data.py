@@ -60,7 +60,7 @@ OWN = {"class": "shop:Goods"}
 
 
 def block(language: str, caption: str) -> str:
-    opening = rf"```{{code-block}} {language}\n:caption: {caption}\n\n(.*?)```"
+    opening = rf"```{language} {caption}\n(.*?)```"
     (found,) = re.findall(opening, PAGE.read_text(), re.S)
     return str(found)
 

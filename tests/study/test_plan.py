@@ -95,7 +95,7 @@ def test_a_method_that_is_told_of_the_test_samples_says_so_and_is_no_method() ->
     found = plan(read_study("printed"), "office-caltech")
     assert keys(found, "informed") == ["shfa"]
     names = {row.key: row.display_name for row in found.rows}
-    assert names["shfa"] == "SHFA (knows test shares)"
+    assert names["shfa"] == "SHFA (oracle class shares)"
     assert "shfa" in [row.key for row in found.main_rows]
     choices = {entry.identifier: entry.method for entry in PaperPlan.of(found).choices}
     assert choices["platt-scores"] == "svm-t"

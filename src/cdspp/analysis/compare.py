@@ -51,7 +51,7 @@ def compare(
     labelled: Labelled = None,
     repeats: int = 8,
     test_share: float = 1 / 5,
-    scale: str = names.STANDARDISE,
+    scale: str = "standardise",
     max_rows: int = 2000,
     seed: int = 0,
     progress: Callable[[str], None] = lambda text: None,

@@ -211,7 +211,7 @@ class CurveScores:
 
     @property
     def in_states(self) -> bool:
-        """True if methods also run along it in other source states."""
+        """True if methods also run along it under controls."""
         return any(row.kind == STATE for row in self.plan.rows)
 
     @property

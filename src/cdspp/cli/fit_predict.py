@@ -5,9 +5,10 @@ from __future__ import annotations
 import ast
 import json
 import shlex
+import textwrap
 import warnings
 from argparse import ArgumentTypeError, Namespace
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import date
 from functools import partial
@@ -35,10 +36,18 @@ if TYPE_CHECKING:
 Reason = Mapping[str, Any]  # method, choice and labelled rows, stored in a model
 LastFit = tuple[Reason, Mapping[str, str]]  # and its predictions by identifier
 
+# Headings of the list of methods: what source and target must have in common. A method
+# belongs to the last one that it needs.
+NEEDS = {
+    "target labels": "No source: labels in the target only",
+    "labels": "Labels only",
+    "shared columns": "Shared columns, and labels",
+    "paired rows": "Paired rows, and labels",
+}
 METHODS_NOTE = """\
 * supervised: learns only from labelled rows
-The third column lists what a fit needs. labels: of both domains
 torch: pip install 'cdspp[networks]', POT: 'cdspp[transport]'"""
+METHODS_WIDTH = 100
 
 
 def _methods(arguments: Namespace) -> str:
@@ -57,11 +66,29 @@ def _methods(arguments: Namespace) -> str:
     ]
     if arguments.json:
         return command.json_text({"methods": rows})
-    grid = []
-    for row in rows:
-        title = row["display_name"] + " *" * row["supervised"]
-        grid.append([row["method"], title, ", ".join(row["needs"]), row["summary"]])
-    return "\n".join([*aligned(grid, left=range(4)), "", METHODS_NOTE])
+    return "\n".join([*_by_needs(rows), METHODS_NOTE])
+
+
+def _by_needs(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """Yield a heading and the methods, in aligned columns, for each kind of need."""
+    for need, heading in NEEDS.items():
+        yield f"{heading}:"
+        grid, summaries = [], []
+        for row in rows:
+            needs = row["needs"]
+            if [each for each in NEEDS if each in needs][-1] != need:
+                continue
+            title = row["display_name"] + " *" * row["supervised"]
+            packages = ", ".join(each for each in needs if each not in NEEDS)
+            grid.append([f"  {row['method']}", title, packages])
+            summaries.append(row["summary"].replace(f" ({row['display_name']})", ""))
+        lines = aligned(grid, left=range(3))
+        width = max(map(len, lines)) + 2
+        for line, summary in zip(lines, summaries, strict=True):
+            first, *more = textwrap.wrap(summary, METHODS_WIDTH - width)
+            yield line.ljust(width) + first
+            yield from (" " * width + text for text in more)
+        yield ""
 
 
 def _option(text: str) -> tuple[str, Any]:

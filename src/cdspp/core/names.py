@@ -1,4 +1,4 @@
-"""Names that several packages share: settings, source states, roles, fits."""
+"""Names that several packages share: settings, controls, roles, fits."""
 
 import os
 from collections.abc import Iterable, Sequence

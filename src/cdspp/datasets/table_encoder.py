@@ -234,8 +234,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):
            [52.,  0.,  1.]])
     """
 
-    categories: str = ERROR
-    dates: str = ERROR
+    categories: str = "error"
+    dates: str = "error"
     decimal: str | None = None
     date_format: str | None = None
     vectorise: str | None = None

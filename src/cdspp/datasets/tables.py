@@ -18,7 +18,6 @@ from numpy.typing import NDArray
 from cdspp.core.errors import DataError
 from cdspp.core.files import content_digest
 from cdspp.core.labels import label_rules, require_distinct, require_used
-from cdspp.core.names import ERROR
 from cdspp.core.wording import counted, shortened
 from cdspp.datasets import base, table_rows
 from cdspp.datasets.base import Cache, Dataset, Sample
@@ -299,8 +298,8 @@ def read_table(
     id: str | None = None,
     drop: Sequence[str] = (),
     impute: bool = False,
-    categories: str = ERROR,
-    dates: str = ERROR,
+    categories: str = "error",
+    dates: str = "error",
     date_format: str | None = None,
     decimal: str | None = None,
     encoding: str | None = None,

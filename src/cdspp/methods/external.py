@@ -28,7 +28,7 @@ class ExternalMethod:
     display_name: str = ""  #: Name in tables; by default the class's.
     kind: str = ""  #: ``target-only``, as scikit-learn's, or ``predictions``.
     seconds: float = 0.5  #: Expected seconds of a fit.
-    states: bool = False  #: Whether there are predictions in other source states.
+    states: bool = False  #: Whether there are predictions under controls.
     #: Class paths of transformers that rows go through first.
     preprocessing: tuple[str, ...] = ()
 

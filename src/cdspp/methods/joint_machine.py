@@ -447,9 +447,10 @@ class PairedMapPlus(PairedMap):
 
     Parameters
     ----------
-    C, n_components
-        As in `PairedMap`, which also has the attributes; the components are fitted to
-        unlabelled target rows as well.
+    C : float, default=1.0
+        As in `PairedMap`, which also has the attributes.
+    n_components : int, default=100
+        As in `PairedMap`. They are fitted to unlabelled target rows as well.
     max_iter : int, default=5
         Number of iterations, as in `SharedColumnsPlus`.
     """

@@ -11,7 +11,7 @@ from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from cdspp.core import errors
-from cdspp.core.names import PCA, SCALES, STANDARDISE, STANDARDISE_EACH
+from cdspp.core.names import PCA, SCALES, STANDARDISE_EACH
 from cdspp.core.scaling import Scaling, fit_scaling
 from cdspp.methods.base import (
     UNLABELLED,
@@ -116,7 +116,7 @@ default="standardise"
         self,
         members: list[tuple[str, Any]],
         weights: ArrayLike | None = None,
-        scale: str = STANDARDISE,
+        scale: str = "standardise",
     ) -> None:
         self.members = members
         self.weights = weights

@@ -1,1 +1,1 @@
-"""The paper as a plug-in: its claims, printed numbers and variants."""
+"""The paper as a plug-in: its claims, reported numbers and variants."""

@@ -46,7 +46,7 @@ def build_verdicts_table(findings: pd.DataFrame) -> Table:
         "claims-overview",
         "Claims, and verdicts on these data",
         text,
-        columns=("Claim", *["In print"] * of_paper, *titles),
+        columns=("Claim", *["In the paper"] * of_paper, *titles),
         lines=tuple(lines),
         data=findings[["claim", "statement", "text", "kind", "benchmark", "verdict"]],
         prose=(0,),
@@ -78,7 +78,7 @@ def _verdict_cell(findings: pd.DataFrame, benchmark: str, in_paper: bool) -> Cel
 
 
 def _print_cell(findings: pd.DataFrame) -> Cell:
-    """Return what the printed numbers say of a claim on some benchmarks."""
+    """Return what the reported numbers say of a claim on some benchmarks."""
     told = findings[findings["print"] != ""]
     answers = list(told["print"].unique())
     if len(answers) < 2:
@@ -112,7 +112,7 @@ def build_claims_table(findings: pd.DataFrame) -> Table:
             cells += [_print_cell(equal)] * of_paper + [Cell(equal["numbers"].iloc[0])]
             lines.append(Line(tuple(cells), str(name)))
             claim = Cell("")
-    columns = ("Claim", "Benchmark", "Verdict", *["In print"] * of_paper, "Numbers")
+    columns = ("Claim", "Benchmark", "Verdict", *["In the paper"] * of_paper, "Numbers")
     return Table(
         "claims",
         "The numbers behind each verdict",

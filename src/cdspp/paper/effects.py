@@ -35,7 +35,7 @@ _CHOICE_COLUMNS = (*_CHOICE_KEYS, "effect", "low", "high", *_COUNTS)
 
 
 def write_effects(plans: Plans, scores: Paths, paper: PathLike, outputs: Paths) -> None:
-    """Write where paper and code differ, and the choices behind printed numbers."""
+    """Write where paper and code differ, and the choices behind reported numbers."""
     frames = [read_scores(path) for path in scores]
     effects = [measure_effects(*pair) for pair in zip(frames, plans, strict=True)]
     choice_effects = measure_choices(frames, plans, read_printed(paper))
@@ -164,9 +164,9 @@ def build_choices_table(effects: pd.DataFrame, choices: Sequence[Variant]) -> Ta
             texts = [Cell("")] * len(texts)
     return Table(
         name="printed-choices",
-        title="Choices behind the printed numbers",
+        title="Choices behind the reported numbers",
         caption=caption("paper", "choices") + interval_note(effects["trials"]),
-        columns=("Topic", "Printed", "Otherwise", "Method", "Effect", "Exact"),
+        columns=("Topic", "Reported", "Otherwise", "Method", "Effect", "Exact"),
         lines=tuple(lines),
         data=effects,
         text_columns=4,

@@ -68,8 +68,8 @@ _NUMBERS = Fold(
     "The comparison behind each verdict, its rule, and the size of the difference.",
 )
 _CELLS = Fold(
-    "Every printed cell",
-    "Each printed accuracy next to ours, task by task, or the reason for its absence.",
+    "Every reported cell",
+    "Each reported accuracy next to ours, task by task, or the reason for its absence.",
 )
 CLAIMS = Part(
     "claims",
@@ -82,7 +82,7 @@ CLAIMS = Part(
 )
 PRINTED = Part(
     "printed",
-    "Printed and reproduced",
+    "Reported and reproduced",
     items=(
         Item(TABLE, "printed-methods", _PRINTED, _has("printed")),
         Item(TABLE, "printed-choices", _EFFECTS, _has("choices")),
@@ -121,7 +121,7 @@ class Paper(ReportPlugin):
         }
 
     def faults(self, index: ConfigNames) -> Iterator[str]:
-        """Yield unknown variants and printed benchmarks."""
+        """Yield unknown variants and reported benchmarks."""
         for section, variants in self.variants.items():
             for where, entry in index.entries(section):
                 name = entry["id"]
@@ -176,7 +176,7 @@ class Paper(ReportPlugin):
 
     @staticmethod
     def parts(page_parts: tuple[Part, ...]) -> tuple[Part, ...]:
-        """Return the parts with claims, printed numbers, deviations and times."""
+        """Return the parts with claims, reported numbers, deviations and times."""
         added = {"overview": [PRINTED], "states": [CLAIMS], "times": [DEVIATIONS]}
         parts: list[Part] = []
         for part in page_parts:

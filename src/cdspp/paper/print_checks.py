@@ -27,7 +27,7 @@ class NotPrinted(Exception):
 
 @dataclass(frozen=True, eq=False)
 class Print:
-    """The printed numbers of all benchmarks, and the name of one of them."""
+    """The reported numbers of all benchmarks, and the name of one of them."""
 
     protocol: Protocol
     cells: pd.DataFrame
@@ -35,31 +35,31 @@ class Print:
     benchmark: str = ""
 
     def of(self, benchmark: str) -> "Print":
-        """Return the printed numbers seen from a benchmark."""
+        """Return the reported numbers seen from a benchmark."""
         return replace(self, benchmark=benchmark)
 
     @property
     def own_cells(self) -> pd.DataFrame:
-        """The printed accuracies of the benchmark, in percent, without the average."""
+        """The reported accuracies of the benchmark, in percent, without the average."""
         cells = self.cells[self.cells["benchmark"] == self.benchmark]
         return cells[cells["task"] != AVERAGE]
 
     def averages(self, apart: Sequence[str] = ()) -> pd.Series:
-        """Return the printed averages by method, in percent, except for `apart`."""
+        """Return the reported averages by method, in percent, except for `apart`."""
         cells = self.cells[self.cells["benchmark"] == self.benchmark]
         cells = cells[~cells["method"].isin(map(_name, apart))]
         # The last cell of a method is the average, or that of the only task.
         return 100 * cells.groupby("method", sort=False)["printed_mean"].last()
 
     def average(self, method: str) -> float:
-        """Return the printed average of a method; `NotPrinted` if there is none."""
+        """Return the reported average of a method; `NotPrinted` if there is none."""
         averages = self.averages()
         if (name := _name(method)) not in averages.index:
             raise NotPrinted
         return float(averages[name])
 
     def block(self, method: str, apart: Sequence[str]) -> pd.DataFrame:
-        """Return the printed accuracies of a method's block, by task and method."""
+        """Return the reported accuracies of a method's block, by task and method."""
         cells = self.own_cells
         supervised = method_class(method).supervised
         cells = cells[cells["supervised"] == supervised]
@@ -69,14 +69,14 @@ class Print:
         return cells.pivot_table(index="task", columns="method", values="printed_mean")
 
     def times(self, methods: Names) -> dict[str, float]:
-        """Return the printed seconds of methods that have some."""
+        """Return the reported seconds of methods that have some."""
         rows = self.seconds[self.protocol.benchmarks[self.benchmark]["time"]]
         names = map(_name, as_list(methods))
         return {name: rows[name] for name in names if name in rows}
 
 
 def read_print(folder: PathLike) -> Print:
-    """Read the protocol, and the printed accuracies and seconds, in a folder."""
+    """Read the protocol, and the reported accuracies and seconds, in a folder."""
     seconds = paper_seconds(Path(folder, "computation_time.csv"))
     return Print(read_protocol(folder), read_printed(folder).cells, seconds)
 
@@ -91,7 +91,7 @@ def _averages_text(printed: Print, *methods: Names) -> str:
 
 
 def _gains(printed: Print, method: Names, rival: Names) -> list[float]:
-    """Return the printed gains of methods over others, in points."""
+    """Return the reported gains of methods over others, in points."""
     return [
         printed.average(ours) - printed.average(other)
         for ours in as_list(method)
@@ -194,7 +194,7 @@ PRINT_CHECKS: dict[str, Callable[..., Answer]] = {
 def ask_print(
     printed: Print, check: str, options: Mapping[str, Any]
 ) -> tuple[str, str]:
-    """Return whether the printed numbers of a benchmark support a claim, and which.
+    """Return whether the reported numbers of a benchmark support a claim, and which.
 
     Both are empty where the paper draws a curve, or prints no number.
     """

@@ -1,4 +1,4 @@
-"""Printed accuracies compared with ours, each cell with a verdict or a reason."""
+"""Reported accuracies compared with ours, each cell with a verdict or a reason."""
 
 import math
 from collections import Counter
@@ -36,7 +36,7 @@ _ROUNDING = 1e-9
 
 @dataclass(frozen=True, eq=False)
 class Printed:
-    """Benchmarks of the paper by name, and all its printed cells in order.
+    """Benchmarks of the paper by name, and all its reported cells in order.
 
     Tasks have our names, ``average`` for the average over all. The accuracies
     `printed_mean` and `printed_sd` of cells are fractions, NaN if none is printed.
@@ -47,14 +47,14 @@ class Printed:
 
 
 def write_printed(plans: Plans, scores: Paths, paper: PathLike, outputs: Paths) -> None:
-    """Write the printed numbers next to the reproduced ones, and how many agree."""
+    """Write the reported numbers next to the reproduced ones, and how many agree."""
     summaries = read_summaries(scores, plans)
     cells = compare_printed(read_printed(paper), summaries)
     write_tables([build_printed_counts(cells), build_printed_table(cells)], outputs)
 
 
 def read_printed(folder: PathLike) -> Printed:
-    """Read the printed cells of a folder."""
+    """Read the reported cells of a folder."""
     benchmarks = read_protocol(folder).benchmarks
     path = Path(folder, "accuracy.csv")
     types = dict.fromkeys(("method", "setting", "benchmark", "task"), "str")
@@ -77,7 +77,7 @@ def read_printed(folder: PathLike) -> Printed:
 def printed_verdict(
     mean: float, sd: float, ours: float, our_sd: float, our_trials: int
 ) -> str:
-    """Compare a printed mean with ours, as the caption says; NaN without a number."""
+    """Compare a reported mean with ours, as the caption says; NaN without a number."""
     if math.isnan(ours):
         return NOT_RUN
     border = _PRINTED_TO + _ROUNDING
@@ -94,7 +94,7 @@ def printed_verdict(
 
 
 def compare_printed(printed: Printed, summaries: Sequence[Summary]) -> pd.DataFrame:
-    """Compare our numbers with the printed ones, with a verdict or a reason.
+    """Compare our numbers with the reported ones, with a verdict or a reason.
 
     Ours are those of the main run; settings that change only `random_state` are its
     other seeds.
@@ -141,7 +141,7 @@ def _ours(
 def _our_columns(
     cell: Any, reason: str, seeds: Sequence[Values] = ((),), row: Row | None = None
 ) -> dict[str, object]:
-    """Return our columns of a printed cell; the first of `seeds` is the main run."""
+    """Return our columns of a reported cell; the first of `seeds` is the main run."""
     mean, sd = mean_sd(seeds[0])
     verdict = cell_verdict(cell, seeds[0])
     draws = row is not None and "random_state" in option_defaults(row.method)
@@ -185,14 +185,14 @@ def build_printed_counts(cells: pd.DataFrame) -> Table:
 
     return Table.of(
         "printed-methods",
-        "Number of printed numbers reproduced",
+        "Number of reported numbers reproduced",
         caption("paper", "printed-methods"),
         columns | {word.capitalize(): partial(share, word) for word in _VERDICTS},
         data.itertuples(),
         block=lambda method: str(method.title),
         data=data,
         headings=True,
-        empty="None of the printed cells is in this study.",
+        empty="None of the reported cells is in this study.",
     )
 
 
@@ -209,14 +209,14 @@ def build_printed_table(cells: pd.DataFrame) -> Table:
     """Build the table ``printed`` of the cells that `compare_printed` returned."""
     tally = Counter(cells["verdict"])
     compared = len(cells) - tally[NOT_RUN]
-    numbers = ("Printed", "Reproduced", "Difference")
-    counts = f"None of the {len(cells)} printed cells could be compared in this study."
+    numbers = ("Reported", "Reproduced", "Difference")
+    counts = f"None of the {len(cells)} reported cells could be compared in this study."
     if compared:
         text = ", ".join(f"{verdict}: {tally[verdict]}" for verdict in _VERDICTS)
         counts = f"Cells compared: {compared} of {len(cells)}; {text}."
     return Table(
         "printed",
-        "Printed against reproduced",
+        "Reported against reproduced",
         caption("paper", "printed", trials=PRINTED_TRIALS, counts=counts),
         columns=("Benchmark", "Method", "Task", "Verdict", *numbers),
         lines=tuple(_lines(cells)),

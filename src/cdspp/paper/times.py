@@ -1,4 +1,4 @@
-"""Processor seconds of three trials over all tasks, next to the printed ones."""
+"""Processor seconds of three trials over all tasks, next to the reported ones."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -24,14 +24,14 @@ _TIMES = ("benchmark", "title", "row", *_OF_ROW, *_MEASURED, *_PAPER)
 
 
 def write_times(plans: Plans, records: Paths, paper: PathLike, outputs: Paths) -> None:
-    """Write the table of computation times next to the printed ones."""
+    """Write the table of computation times next to the reported ones."""
     results = read_fit_records(records, plans).results
     times = measure_times(results, plans, paper_times(paper, plans))
     write_tables([build_times_table(times)], outputs)
 
 
 def paper_times(folder: PathLike, plans: Plans) -> dict[str, Mapping[str, float]]:
-    """Return the printed seconds, by benchmark of ours and name of a method."""
+    """Return the reported seconds, by benchmark of ours and name of a method."""
     seconds = paper_seconds(Path(folder, "computation_time.csv"))
     benchmarks = read_protocol(folder).benchmarks
     names = ((plan.benchmark, PaperPlan.of(plan).printed) for plan in plans)
@@ -93,7 +93,7 @@ def _benchmark_times(
 
 
 def build_times_table(times: pd.DataFrame) -> Table:
-    """Build the table ``times``: methods by benchmarks, next to printed seconds."""
+    """Build the table ``times``: methods by benchmarks, next to reported seconds."""
     columns: list[tuple[str, dict[str, Cell]]] = []
     for _, group in times.groupby("benchmark", sort=False):
         title = group["title"].iloc[0]

@@ -34,7 +34,7 @@ def derangement(
     DataError, beginning with what a state `needs`: `n` is below two.
     """
     if n < 2:
-        raise DataError(f"{needs}, got {n}. Leave this source state out.")
+        raise DataError(f"{needs}, got {n}. Leave this control out.")
     while True:  # about 1/e of all permutations qualify
         drawn = rng.permutation(n)
         if not np.any(drawn == np.arange(n)):
@@ -67,7 +67,7 @@ def _matched(labelled: SourceDomain, y: NDArray[Any], rng: Generator) -> SourceD
     ]
     if not rows:
         what = f"{names.MATCHED} repeats labelled target rows of the source's classes"
-        fault = "but there are none. Leave this source state out."
+        fault = "but there are none. Leave this control out."
         raise DataError(f"{what}, {fault}")
     places = np.concatenate(rows)
     return SourceDomain(X[places], labels[places])

@@ -29,11 +29,11 @@ class Row:
     The key is that of a method, of a control, or of both method and setting; `tasks` is
     empty if the method runs all. Only methods may be bold (except `shortened` ones) and
     take part in ranks and claims; with a bridge they take part in verdicts, too. An
-    informed method knows something about the test samples. A control is the reference
-    in another source state (`source`), or a method without its source; other methods in
-    states are of the kind state, and shown only by gains. A `reseeded` row is the main
-    run from another random start. It `stands_for` the method that it equals without a
-    source, which is then not fitted twice; a `vote` has one fit per source.
+    informed method receives the class shares of the test samples. A control is the
+    reference under a control (`source`), or a method without its source; other methods
+    in states are of the kind state, and shown only by gains. A `reseeded` row is the
+    main run from another random start. It `stands_for` the method that it equals
+    without a source, which is then not fitted twice; a `vote` has one fit per source.
     """
 
     key: str
@@ -64,7 +64,7 @@ class Row:
 
     @property
     def state(self) -> str:
-        """The source state of its setting."""
+        """The control of its setting."""
         return names.REAL if self.setting == names.MAIN else self.source
 
 
@@ -219,7 +219,7 @@ def _row(study: Study, benchmark: str, setting: Setting, method: str) -> Row:
     if name == names.MAIN and row.bridge:
         return replace(row, kind=WITH_BRIDGE)
     if study.prior_file(name, method) is not None:
-        text = f"{cls.display_name} (knows test shares)"
+        text = f"{cls.display_name} (oracle class shares)"
         row = replace(row, display_name=text, kind=INFORMED)
     if name == names.MAIN and (whole := cls.without_source_of):
         stands_for = whole if stand_ins(study.methods).get(whole) == method else ""

@@ -123,7 +123,7 @@ def bridge_state_notes(study: Study) -> Iterator[str]:
         for state in SHUFFLED.keys() & {*study.states}:
             if _n_exchanged(study, state, benchmark) == 1:
                 text = f"a single item in {SHUFFLED[state]} cannot be exchanged"
-                yield f"{name}: the source state {state} is left out, because {text}."
+                yield f"{name}: the control {state} is left out, because {text}."
 
 
 def _grid_settings(config: Config, study: Study, main: Setting) -> Iterator[Setting]:
@@ -232,7 +232,7 @@ def _curve_states(entry: Config, method: Method) -> tuple[str, ...]:
 
 
 def in_state(setting: str, state: str) -> str:
-    """Return the name of a setting in a source state.
+    """Return the name of a setting under a control.
 
     >>> in_state("main", "none"), in_state("alpha-1", "none")
     ('none', 'alpha-1-none')

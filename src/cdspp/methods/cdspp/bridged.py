@@ -45,8 +45,10 @@ class CDSPPBridge(CDSPP):
     pair_weight : float, default=1.0
         Weight of a pair relative to that of an average class, which is the product of
         its numbers of source rows and labelled target rows.
-    alpha, n_components, max_iter, selection, final_fit, normalize_means, classifier
-        As in `CDSPP`; with m pairs, the subspace has up to m more directions.
+    alpha, max_iter, selection, final_fit, normalize_means, classifier
+        As in `CDSPP`.
+    n_components : int, default=None
+        As in `CDSPP`. With m pairs, the subspace has up to m more directions.
     center : bool, default=False
         As in `CDSPP`. With a bridge, both domains have the same origin.
     eigenvector_scaling : {"metric", "unit"}, default="unit"

@@ -224,7 +224,7 @@ class SHFA(HFA):
         shares, those of the labelled target rows, or given shares in the order of
         `classes_`.
     trace_bound, C_source, C_target, max_iter, max_inner_iter, tol
-        As in `HFA`, which has references and an example; directions have labellings.
+        As in `HFA`, which has references and an example.
     C_unlabelled : float, default=1e-3
         Cost of a margin violation of an unlabelled row.
     p : float, default=1.5

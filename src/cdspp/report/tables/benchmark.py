@@ -31,7 +31,7 @@ from cdspp.study.plan import METHOD, BenchmarkPlan, Plans, Row
 
 _PERCENT = "Percent: mean (standard deviation, n − 1) over trials."
 _BOLD = (
-    "Bold: the highest number {}, if a method with all trials and without a bridge has "
+    "Bold: the highest number {}, if a method with all trials and with labels only has "
     "it."
 )
 _NUMBERS = f"{_PERCENT} {_BOLD.format('of the column')}"
@@ -49,8 +49,8 @@ _CURVES = (
 _BLOCKS = {
     "supervised": "Supervised",
     "method": "Semi-supervised",
-    "informed": "With information on the test samples",
-    "bridge": "With a bridge",
+    "informed": "With oracle class shares",
+    "bridge": "With shared columns or paired rows",
     "control": "Controls",
     "variant": "Other settings",
     "selected": "With selected hyper-parameters",
