@@ -53,6 +53,9 @@ def test_pins_have_digests_and_those_of_a_study_stand_in_one_list() -> None:
     assert not generate["pins"](runtime).keys() & generate["pins"](development).keys()
     # What the installed packages of a study require is in its list.
     waiting = [*generate["runtime"](PYPROJECT["project"])]
+    installed = {name: metadata.version(name).partition("+")[0] for name in waiting}
+    if not installed.items() <= generate["pins"](runtime).items():
+        pytest.skip("other versions than the pinned ones are installed")
     for name in waiting:
         for line in metadata.requires(name) or ():
             wanted = Requirement(line)

@@ -10,6 +10,7 @@ import sysconfig
 import tomllib
 import venv
 import zipfile
+from importlib import metadata
 from pathlib import Path
 from shutil import copyfile, copytree, ignore_patterns, unpack_archive
 
@@ -182,6 +183,15 @@ def test_links_and_addresses_are_those_that_a_release_is_given(
     assert "](docs/" not in text
 
 
+def is_editable(repository: Path) -> bool:
+    """Say whether the Python that runs the tests uses the files of the repository."""
+    try:
+        origin = metadata.distribution("cdspp").read_text("direct_url.json") or ""
+    except metadata.PackageNotFoundError:
+        return False
+    return '"editable": true' in origin and f'"{repository.as_uri()}"' in origin
+
+
 def test_snakemake_finds_the_logger_in_an_installed_package_and_in_an_editable_one(
     installed: Path, repository: Path, tmp_path: Path
 ) -> None:
@@ -192,6 +202,8 @@ def test_snakemake_finds_the_logger_in_an_installed_package_and_in_an_editable_o
     )
     command = [sys.executable, "-Pc", find]
     for place in (installed, repository / "src"):
+        if place is not installed and not is_editable(repository):
+            pytest.skip("this repository is not installed as editable here")
         path = str(place) if place is installed else ""
         expected = str(place / PLUGIN / "__init__.py")
         assert run(command, tmp_path, PYTHONPATH=path) == expected

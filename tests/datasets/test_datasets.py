@@ -48,6 +48,8 @@ def test_the_catalogue_agrees_with_what_is_generated(
     name: str, prepared: dict[str, Index]
 ) -> None:
     index, entry = prepared[name], load_catalogue(CATALOGUE)[name]
+    if not entry.get("versions", {}).items() <= index.versions.items():
+        pytest.skip(f"the catalogue describes what {entry['versions']} gives")
     sizes = {domain: index.class_sizes(domain) for domain in index.domains}
     found = {"kind": index.kind, "classes": list(index.classes), "class_sizes": sizes}
     pairs = [s for s in index.samples(next(iter(index.domains))) if s.paired]
