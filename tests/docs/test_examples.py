@@ -30,6 +30,7 @@ def test_two_files_lead_to_labels_new_rows_and_labels_on_request(
     assert "\n20 rows to label: rows.csv\n\nid,vote," in steps["Rows to label"]
     later = steps["Labels for these rows"].partition("\nMethod   ")[0]
     assert "\nOf 20 rows that you labelled, it had " in later
+    assert "\nWhether the source helps is inconclusive: " in later
     assert "\nSince " in steps["Fit again"]
     shares = [int(number) for number in re.findall(r"# (\d+) of 100 new", printed)]
     assert len(shares) == 2
