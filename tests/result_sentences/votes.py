@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from result_sentences.numbers import (
+    PRINTED_COST,
     PRINTED_DECISIONS,
     PRINTED_ROWS,
     Numbers,
