@@ -20,7 +20,7 @@ from benchmarks.decisions import DRAWS, bench_decisions, outcomes
 from benchmarks.geometry import bench_geometry, geometry_table
 from benchmarks.methods import bench_methods, methods_table
 from benchmarks.results import write_numbers
-from benchmarks.rows import bench_rows
+from benchmarks.rows import SUBSET, bench_rows
 from benchmarks.tables import bench_tables, tables_table
 from cdspp.cli.command import AS_WRITTEN, Run, positive_integer
 from cdspp.cli.main import run_command
@@ -106,7 +106,8 @@ def _decisions(arguments: argparse.Namespace) -> str:
     results = {title: outcomes(records, names) for title, names in parts.items()}
     if arguments.figure:
         draw_calibration(results, arguments.figure)
-    return _save_frames(arguments, results, decisions_table(results, missing))
+    _save_frames(arguments, results)
+    return decisions_table(results, missing)
 
 
 def _rows(arguments: argparse.Namespace) -> str:
@@ -114,7 +115,8 @@ def _rows(arguments: argparse.Namespace) -> str:
         title: bench_rows(names, Path(arguments.records), progress=progress)
         for title, names in _parts(arguments).items()
     }
-    return _save_frames(arguments, results, rows_table(results))
+    _save_frames(arguments, results)
+    return rows_table(results)
 
 
 def _parts(arguments: argparse.Namespace) -> dict[str, list[str]]:
@@ -131,10 +133,10 @@ def _parts(arguments: argparse.Namespace) -> dict[str, list[str]]:
 
 
 def _save_frames(
-    arguments: argparse.Namespace, results: Mapping[str, pd.DataFrame], table: str
-) -> str:
+    arguments: argparse.Namespace, results: Mapping[str, pd.DataFrame]
+) -> None:
     numbers = {title: part.to_dict("records") for title, part in results.items()}
-    return _save_numbers(arguments, numbers, table)
+    _save_numbers(arguments, numbers, "")
 
 
 def _tables(arguments: argparse.Namespace) -> str:
@@ -216,7 +218,7 @@ def _add_verdicts(commands: Any) -> argparse.ArgumentParser:
 def _add_decisions(commands: Any) -> argparse.ArgumentParser:
     text = "regret of following `compare`, and its cost"
     decisions = add_command(commands, "decisions", _decisions, text, _help("decisions"))
-    _add_families(decisions)
+    _add_families(decisions, "all by default")
     decisions.add_argument(
         "--labels",
         nargs="+",
@@ -243,11 +245,12 @@ def _add_decisions(commands: Any) -> argparse.ArgumentParser:
 def _add_rows(commands: Any) -> argparse.ArgumentParser:
     text = "rules for the rows to label next"
     rows = add_command(commands, "rows", _rows, text, _help("rows"))
-    _add_families(rows)
+    _add_families(rows, f"by default {len(SUBSET)} that are quick to fit")
+    rows.set_defaults(families=SUBSET)
     return rows
 
 
-def _add_families(command: argparse.ArgumentParser) -> None:
+def _add_families(command: argparse.ArgumentParser, default: str) -> None:
     """Add the options on the families, and on their stored draws."""
     command.add_argument(
         "--part",
@@ -262,7 +265,7 @@ def _add_families(command: argparse.ArgumentParser) -> None:
         choices=FAMILIES,
         metavar="NAME",
         default=[],
-        help=f"of the part; all by default, of {'; '.join(FAMILIES)}",
+        help=f"of the part; {default}, of {'; '.join(FAMILIES)}",
     )
     command.add_argument(
         "--records",

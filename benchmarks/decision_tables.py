@@ -239,6 +239,10 @@ def _over_margin(results: pd.DataFrame) -> Grid:
     grid = [["", *BATCHES]]
     for rule in results["policy"].drop_duplicates():
         parts = (results[results["batch"] == batch] for batch in BATCHES)
+        means = (
+            _mean(over_margin(p, "all", rule)) if rule in {*p["policy"]} else DASH
+            for p in parts
+        )
         if rule != MARGIN:
-            grid.append([rule, *(_mean(over_margin(p, "all", rule)) for p in parts)])
+            grid.append([rule, *means])
     return grid

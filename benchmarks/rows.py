@@ -28,11 +28,24 @@ from cdspp.core.scaling import fit_scaling
 from cdspp.core.seeding import generator
 from cdspp.methods.base import UNLABELLED, Float, Int
 
-__all__ = ["LABELS", "MARGIN", "RULES", "Votes", "bench_rows", "gains", "over_margin"]
+__all__ = [
+    *("BATCHES", "LABELS", "MARGIN", "RULES", "SUBSET", "Votes"),
+    *("bench_rows", "gains", "over_margin"),
+]
 
 LABELS = (3, 10)  # rows a class, before the batch
 BATCHES: Mapping[str, tuple[int, ...]] = {"10": (10,), "20": (20,), "10 + 10": (10, 10)}
 MARGIN = "smallest margin"
+# Families of different data that are quick to fit.
+SUBSET = (
+    *("wine, three columns", "cancer, six columns", "cancer, permuted labels"),
+    *("digits, a stripe", "digits, no bridge", "digits, other classes"),
+    *("embedded digits, 100 pairs", "embedded digits, wrong pairs"),
+    *("docs to code", "requests, 100 pairs", "iris, no bridge"),
+    *("diabetes, four columns", "diabetes, noise", "translations, 100 pairs"),
+    *("translations, wrong pairs", "tags, sixteen columns", "tags, other classes"),
+    "photographs, exchanged classes",
+)
 
 
 class Votes(NamedTuple):
@@ -56,13 +69,11 @@ def _smallest(votes: Votes, n: int, rng: np.random.Generator) -> Int:
 
 
 def _third(votes: Votes, n: int, rng: np.random.Generator) -> Int:
-    picked: Int = rng.permutation(votes.least_certain(n, rng))[:n]
-    return picked
+    return np.asarray(rng.permutation(votes.least_certain(n, rng))[:n])
 
 
 def _any(votes: Votes, n: int, rng: np.random.Generator) -> Int:
-    picked: Int = rng.permutation(len(votes.margins))[:n]
-    return picked
+    return np.asarray(rng.permutation(len(votes.margins))[:n])
 
 
 def _distant(votes: Votes, n: int, rng: np.random.Generator) -> Int:
@@ -86,7 +97,7 @@ def _clusters(votes: Votes, n: int, rng: np.random.Generator) -> Int:
     means = KMeans(n, n_init=3, random_state=int(rng.integers(2**31)))
     first = np.unique(means.fit_predict(votes.X[rows]), return_index=True)[1]
     others = np.setdiff1d(np.arange(len(rows)), first)  # if rows are equal
-    return rows[np.concatenate([first, others])[:n]]
+    return np.asarray(rows[np.concatenate([first, others])[:n]])
 
 
 def _classes_in_turn(votes: Votes, n: int, rng: np.random.Generator) -> Int:
@@ -101,7 +112,7 @@ def _classes_in_turn(votes: Votes, n: int, rng: np.random.Generator) -> Int:
     return rows[np.argsort(turns, kind="stable")[:n]]
 
 
-# Rules are compared on one batch of 10 rows, and the first three also on 20 rows.
+# Rules are compared on one batch of 10 rows, and the first two also on 20 rows.
 RULES: Mapping[str, Rule] = {
     MARGIN: _smallest,
     "margin and distance": _distant,
@@ -165,7 +176,7 @@ def gains(draw: Draw, record: DrawRecord) -> Iterator[dict[str, Any]]:
         return *vote_again(runs, ballot, final, known), known
 
     for place, (rule, pick) in enumerate(RULES.items()):
-        for name, rounds in [*BATCHES.items()][: None if place < 3 else 1]:
+        for name, rounds in [*BATCHES.items()][: None if place < 2 else 1]:
             rng = generator("rows", rule, record.labels, record.number)
             batch = frozenset[int]()
             for n in rounds:

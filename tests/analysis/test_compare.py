@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 import yaml
+from sklearn.base import clone
 from sklearn.datasets import load_iris, load_wine
 from sklearn.dummy import DummyClassifier
 from sklearn.ensemble import RandomForestClassifier
@@ -103,6 +104,17 @@ def test_the_vote_is_at_least_as_good_as_its_reference_and_says_so(
     assert lines[2].startswith("The source helps: ")
     assert lines[3].startswith("Votes: ")
     assert lines[-1].startswith("To improve it, label the 20 rows ")
+
+
+@pytest.mark.parametrize("max_rows", [20, 2000])
+def test_the_estimator_knows_all_rows_whether_or_not_it_takes_over_fits(
+    max_rows: int, paired: tuple[np.ndarray, np.ndarray, SourceDomain]
+) -> None:
+    X, y, source = paired
+    model = compare(X, y, source=source, max_rows=max_rows).estimator
+    again = clone(model).fit(X, y, source=source)
+    np.testing.assert_array_equal(model.votes_, again.votes_)
+    np.testing.assert_array_equal(model.votes(1.1 * X), again.votes(1.1 * X))
 
 
 def test_the_estimator_is_the_vote_that_was_described(

@@ -56,4 +56,4 @@ def test_labelled_rows_count_as_right_and_others_before_and_after(
         n_labelled = sum(BATCHES[row["batch"]])
         assert row["others"] == others
         assert row["all"] == (1.0 if right else n_labelled / n)
-    assert len(found) == 3 * len(BATCHES) + len(RULES) - 3
+    assert len(found) == 2 * len(BATCHES) + len(RULES) - 2

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import inspect
 import json
 import re
 import shlex
@@ -19,7 +20,9 @@ from support.page_reader import read_page
 
 import cdspp.report
 from benchmarks.planted import Planted, PlantedProblem
+from cdspp import compare
 from cdspp.__main__ import main
+from cdspp.cli.command import command_texts
 from cdspp.cli.compare import FILE_OPTIONS, _next_steps
 from cdspp.core.errors import DataError
 
@@ -43,6 +46,12 @@ def files(tmp_path: Path) -> list[str]:
     write_files(problem, tmp_path)
     paths = [str(tmp_path / f"{name}.csv") for name in ("source", "target")]
     return ["compare", "--source", paths[0], "--target", paths[1]]
+
+
+@pytest.mark.parametrize("name", ["scale", "repeats", "seed"])
+def test_an_option_has_the_default_of_the_function(name: str) -> None:
+    own = command_texts()["shared"][f"--{name}"]["default"]
+    assert own == inspect.signature(compare).parameters[name].default
 
 
 def test_the_answer_comes_first_then_a_table_and_two_commands(

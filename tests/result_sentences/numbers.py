@@ -18,6 +18,10 @@ from cdspp.methods import method_class
 PRINTED_RATES = "docs/results/verdicts.txt"
 # What `python -m benchmarks decisions --part both` printed, in an hour.
 PRINTED_DECISIONS = "docs/results/decisions.txt"
+# What `python -m benchmarks rows --part both` printed.
+PRINTED_ROWS = "docs/results/rows.txt"
+# What `python -m benchmarks decisions --cost` printed.
+PRINTED_COST = "docs/results/cost.txt"
 
 
 class Numbers:
@@ -85,10 +89,16 @@ class Numbers:
         """Return the text of a file of the repository."""
         return (ROOT / name).read_text()
 
-    def decisions(self, part: str, start: str) -> list[str]:
-        """Return the numbers of the first line of a part that starts so, as printed."""
-        _, _, text = self.page(PRINTED_DECISIONS).partition(f"\n{part}: ")
-        line = next(x for x in text.splitlines() if x.startswith(f"  {start}  "))
+    def decisions(
+        self, part: str, start: str, section: str = "", page: str = PRINTED_DECISIONS
+    ) -> list[str]:
+        """Return the numbers of the first line of a part that starts so, as printed.
+
+        The line is below the heading `section`, if it is given.
+        """
+        _, _, text = self.page(page).partition(f"\n{part}: ")
+        lines = text.partition(section)[2] if section else text
+        line = next(x for x in lines.splitlines() if x.startswith(f"  {start}  "))
         return re.findall(r"[+−]?\d+(?:\.\d+)?", line.removeprefix(f"  {start}"))
 
     def printed(self, start: str) -> list[float]:

@@ -93,10 +93,13 @@ class Forest:
         )
         is_leaf = children[:, 0] == -1
         values = np.concatenate([tree.value[:, 0] for tree in trees])
-        # Most leaves have a single class, so few rows differ.
-        shares, outcomes = np.unique(values[is_leaf], axis=0, return_inverse=True)
+        # Most leaves have a single class: only rows of the others are compared.
+        leaves, n_present = values[is_leaf], len(present)
+        outcomes, is_mixed = leaves.argmax(axis=1), leaves.max(axis=1) < 1
+        mixed, places = np.unique(leaves[is_mixed], axis=0, return_inverse=True)
+        outcomes[is_mixed] = n_present + places.ravel()
         of_nodes = np.zeros(len(children), dtype=np.intp)
-        of_nodes[is_leaf] = outcomes.ravel()
+        of_nodes[is_leaf] = outcomes
         features = np.concatenate([tree.feature for tree in trees])
         thresholds = np.concatenate([tree.threshold for tree in trees])
         return cls(
@@ -105,7 +108,7 @@ class Forest:
             features=np.where(is_leaf, 0, features).astype(np.intp),
             thresholds=np.where(is_leaf, 0.0, thresholds),
             outcomes=of_nodes,
-            shares=shares,
+            shares=np.concatenate([np.eye(n_present), mixed]),
             present=present,
             n_classes=n_classes,
             n_features=n_features,
