@@ -24,8 +24,8 @@ __all__ = ["FOLDER", "Example", "examples", "pages", "results"]
 
 FOLDER = "docs/gallery"
 OVERVIEW = """\
-Short scripts that run as they are. None needs a download; each prints what its page shows,
-and draws the picture.
+Short scripts that run as they are. None needs a download; each prints what its page
+shows, and draws the picture.
 """
 PICTURE = "Picture: "
 
