@@ -15,10 +15,9 @@ __all__ = ["pages"]
 SCHEMA = "workflow/schemas/config.schema.yaml"
 DEFAULTS = "resources/presets/default.yaml"
 INTRODUCTION = """\
-This page is for people who write a study file. It lists every key that the schema
-allows, with its type and its default, which holds where neither your file nor a preset
-that it names has the key; a list in your file replaces the list of a preset. Within an
-entry, keys that are not required may be left out. ``cdspp plan`` names all faults of a
+Every key of a study file, with its type and its default, which holds where neither your
+file nor a preset that it names has the key. A list in your file replaces the list of a
+preset. Keys that are not required may be left out. ``cdspp plan`` names all faults of a
 file at once.
 """
 WHOLE = """\

@@ -24,9 +24,8 @@ __all__ = ["FOLDER", "Example", "examples", "pages", "results"]
 
 FOLDER = "docs/gallery"
 OVERVIEW = """\
-Short scripts that run as they stand, for people who want to see a task done before they
-read how. Each needs no download, prints what its page shows, and draws the picture.
-The :doc:`vocabulary </vocabulary>` explains the words.
+Short scripts that run as they are. None needs a download; each prints what its page
+shows, and draws the picture.
 """
 PICTURE = "Picture: "
 

@@ -60,20 +60,17 @@ ONLY = {
     ],
 }
 TOP = """\
-This page is for people who call ``cdspp`` from Python. It lists the names that ``from
-cdspp import ...`` offers. The classes of the methods are among them, and have
+The names that ``from cdspp import ...`` offers. The classes of the methods have
 :doc:`pages of their own </generated/methods/index>`.
 """
 WRITERS = """\
-This page is for people who write a method: the contract, and the parts that several
-methods share.
+The contract of a method, and the parts that several methods share.
 """
 READERS = """\
-This page is for people who compute with the results of a study, or ask how a number or
-a verdict of the report comes about.
+How the numbers and verdicts of a report are computed.
 """
 BUILDERS = """\
-This page is for people who add data or features, or handle errors.
+For new data sets and extractors, and for the handling of errors.
 """
 
 

@@ -4,7 +4,7 @@ The labels belong to old embeddings, and new documents have new ones.
 
 An archive has labels, but only embeddings by the old model; a new model embeds the new
 documents. Labelling or embedding the whole archive again would be too expensive. A few
-documents that both models have embedded form the bridge, and need no label. The script
+documents that both models have embedded are paired rows and need no label. The script
 gives `compare` 10, 30 and 80 of these documents, in three draws, and counts the correct
 labels of its vote: with 30 documents 86.6 % on average, without the archive 75.8 %.
 The documents are docstrings of SciPy, and the classes are five of its modules; two new

@@ -138,7 +138,7 @@ BARE = evidence({"svm-t": 0.6, "cdspp": FLAT + 0.8})
 @pytest.mark.parametrize(
     ("check", "known", "message"),
     [
-        (TRANSFER, BARE, "no control.*run"),
+        (TRANSFER, BARE, "source state.*run"),
         (NOISE_DOES, BARE, "trial.*state class-noise"),
         (WITHOUT_SOURCE, BARE, "no method has a trial in the state none"),
         (

@@ -123,9 +123,9 @@ OPENING = [
     ),
     Result(
         README,
-        "The source helps in two ways: through the words that docstrings and code "
-        "share ({} % accuracy), and through 100 functions whose docstring and code are "
-        "both at hand ({} %).",
+        "The source helps through the words that docstrings and code share ({} % "
+        "accuracy), and through 100 functions whose docstring and code are both at "
+        "hand ({} %).",
         lambda n: bridged(n, "shared-columns-plus", "paired-map-plus"),
         bridges_help,
     ),

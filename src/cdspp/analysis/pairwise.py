@@ -31,7 +31,7 @@ def compare_pairwise(
 ) -> pd.DataFrame:
     """Return the gain of every method over every other, averaged over the tasks.
 
-    Gains are paired by trial, with 95 % intervals like those over controls. Ranks
+    Gains are paired by trial, with 95 % intervals like those over source states. Ranks
     are by accuracy, from 1; methods without an average have rank 0 and no gain. A
     control without a source counts as a method. Pairs of n methods cost n (n - 1) / 2
     comparisons.

@@ -20,7 +20,7 @@ def transfer(evidence: Evidence, method: str) -> Decision:
     comparisons = evidence.comparisons.assign(role=np.where(rows, REFERENCE, ""))
     of_method = source_help.of_reference(comparisons)
     if not of_method["state"].any():
-        raise NotTestable("no control was run")
+        raise NotTestable("no other source state was run")
     average = source_help.on_average(of_method)
     states = list(average[average["state"]].itertuples())
     text = answers.reference_answer(comparisons)

@@ -33,7 +33,7 @@ class Results:
         the options that it `selected` if its method has a grid.
     comparisons : DataFrame
         By benchmark, method and task: the gain of the method over the baseline and over
-        itself under every control, and the verdict on its source.
+        itself in every other source state, and the verdict on its source.
     folder : Path
         Folder of the study.
     """

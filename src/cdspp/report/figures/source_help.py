@@ -1,4 +1,4 @@
-"""Charts of gains: by task, and by method and control."""
+"""Charts of gains: by task, and by method and source state."""
 
 import math
 from collections.abc import Sequence
@@ -38,7 +38,7 @@ _WORDS = {HELPS: "better", HURTS: "worse", EQUAL: "equal", DEPENDS: DEPENDS}
 
 
 def write_opening(plans: Plans, comparisons: Paths, outputs: Paths) -> None:
-    """Draw the opening chart, and the matrix of methods by control below it."""
+    """Draw the opening chart, and the matrix of methods by source states below it."""
     gains = [source_help.read_comparisons(path) for path in comparisons]
     opening = partial(draw_source_help, plans, gains)
     states = partial(draw_source_states, gains, plans)
@@ -118,7 +118,7 @@ def _gain_handles(gains: Sequence[pd.DataFrame]) -> list[Line2D]:
 def draw_source_states(
     comparisons: Sequence[pd.DataFrame], plans: Plans, outputs: Paths
 ) -> None:
-    """Draw methods by control: gains of the real source, averaged over tasks."""
+    """Draw methods by source states: gains of the real source, averaged over tasks."""
     # A method that ran in no state has nothing to show here.
     groups = []
     for each, plan in zip(comparisons, plans, strict=True):

@@ -1,4 +1,4 @@
-"""Tables on the source: methods by control, by task, and by source."""
+"""Tables on the source: methods by source state, by task, and by source."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _BOLD = {verdicts.HELPS, verdicts.HURTS}
 
 
 def write_matrix(plans: Plans, comparisons: Paths, outputs: Paths) -> None:
-    """Write the table of methods by control."""
+    """Write the table of methods by source states."""
     groups = [source_help.read_comparisons(path) for path in comparisons]
     write_tables([build_matrix_table(groups, plans)], outputs)
 
