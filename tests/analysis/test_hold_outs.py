@@ -10,7 +10,7 @@ from support.toy_problem import paired_problem
 
 from benchmarks.planted import Planted
 from cdspp import CDSPP, SourceDomain, compare
-from cdspp.analysis.hold_outs import Problem, make_folds
+from cdspp.analysis.hold_outs import Fold, Problem, make_folds
 from cdspp.core.errors import ConfigError
 from cdspp.core.scaling import fit_scaling
 from cdspp.methods.problem import scale_domains
@@ -101,15 +101,28 @@ def test_of_very_many_rows_a_part_is_fitted_and_all_labelled_ones_are_tested(
 
 
 def test_rows_of_a_class_are_held_out_in_turn() -> None:
-    y = [0] * 5 + [1] * 12 + [2]
-    problem = Problem.of(np.eye(18), y, SourceDomain(np.eye(4), [0, 0, 1, 2]), "none")
-    folds = make_folds(problem, 10, 0.2, 2000, 0)
+    folds = _folds_with_a_single_label()[:10]
     times = np.bincount(np.concatenate([test for _, test in folds]), minlength=18)
     assert set(times[:-1]) == {2}
     assert times[-1] == 0  # the only label of its class
     for train, test in folds:
         assert not set(test) & set(np.concatenate(train))
         assert 17 in np.concatenate(train)
+
+
+def test_classes_cut_to_one_label_stand_in_for_one_that_has_no_more() -> None:
+    stand_ins = _folds_with_a_single_label()[10:]
+    assert sorted(len(test) for _, test in stand_ins) == [4, 11]
+    for train, test in stand_ins:
+        assert len({*test, *np.concatenate(train)}) == 18
+        assert sorted(map(len, train)) == [1, 1, 16 - len(test)]
+
+
+def _folds_with_a_single_label() -> list[Fold]:
+    """Return folds of five, twelve and one labels a class."""
+    y = [0] * 5 + [1] * 12 + [2]
+    problem = Problem.of(np.eye(18), y, SourceDomain(np.eye(4), [0, 0, 1, 2]), "none")
+    return make_folds(problem, 10, 0.2, 2000, 0)
 
 
 def test_paired_rows_are_scaled_as_the_rows_of_their_domain() -> None:

@@ -204,8 +204,8 @@ def test_the_next_steps_have_the_columns_and_the_source_that_were_asked_for() ->
     given |= {"paired": ["p.csv", "q.csv"], "labelled": [], "method": ["tit"]}
     given |= {"scale": "pca", "repeats": 9, "seed": 0, "rows_to_label": None}
     arguments = argparse.Namespace(**given)
-    members = pd.DataFrame({"method": ["cdspp"]})
-    result: Any = SimpleNamespace(n_unlabelled=9, members=members)
+    candidates = pd.DataFrame({"method": ["cdspp"]})
+    result: Any = SimpleNamespace(n_unlabelled=9, candidates=candidates)
     files = (
         "--source 'a b.csv' --target t.csv --label kind --target-id nr --categories "
         "one-hot --drop x --keep-label NA --impute --shared a=b --paired p.csv q.csv "

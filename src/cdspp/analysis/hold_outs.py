@@ -29,6 +29,7 @@ from cdspp.methods.problem import number_errors
 
 # One repeat: labelled rows to fit, by class and in random order, and rows to test.
 Fold: TypeAlias = tuple[list[Int], Int]
+STAND_INS = 4  # most classes that stand in for those with a single label
 
 
 @dataclass(frozen=True, eq=False)
@@ -186,7 +187,7 @@ def make_folds(
 ) -> list[Fold]:
     """Hold out a share of the labelled rows of each class, all of them in turn.
 
-    The only row of a class is never held out.
+    The only row of a class is never held out; `_stand_ins` adds folds for it.
     """
     rng = generator("compare", seed)
     n_labelled = len(problem.labelled)
@@ -202,7 +203,31 @@ def make_folds(
             test[number].append(held)
             others = rng.permutation(np.setdiff1d(rows, held))
             train[number].append(others[: math.ceil(len(rows) * max_rows / n_labelled)])
-    return list(zip(train, map(np.concatenate, test), strict=True))
+    folds = list(zip(train, map(np.concatenate, test), strict=True))
+    return [*folds, *_stand_ins(problem, max_rows, rng)] if repeats else folds
+
+
+def _stand_ins(
+    problem: Problem, max_rows: int, rng: np.random.Generator
+) -> Iterator[Fold]:
+    """Hold out all rows but one of up to `STAND_INS` classes in turn, if one has one.
+
+    A class with a single label is never tested. How a method learns a class from one
+    row is seen on others.
+    """
+    sizes, n_labelled = problem.class_sizes, len(problem.labelled)
+    if not (sizes == 1).any():
+        return
+    rows = {
+        code: np.flatnonzero(problem.codes == code) for code in np.flatnonzero(sizes)
+    }
+    some = {
+        code: rng.permutation(own)[: math.ceil(len(own) * max_rows / n_labelled)]
+        for code, own in rows.items()
+    }
+    for code in rng.permutation(np.flatnonzero(sizes > 2))[:STAND_INS]:
+        kept = some | {code: some[code][:1]}
+        yield [*kept.values()], np.setdiff1d(rows[code], kept[code])
 
 
 @dataclass(frozen=True, eq=False)
