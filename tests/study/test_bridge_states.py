@@ -57,7 +57,7 @@ def test_a_single_column_or_pair_is_not_exchanged_and_that_is_told(
     assert ran & {COLUMNS, PAIRS} == states
     rows = [row for row in plan_of(study, "own").rows if row.method == "cdspp-bridge"]
     assert {row.source for row in rows} & {COLUMNS, PAIRS} == states
-    told = [note for note in study.notes if note.startswith("own: the source state ")]
+    told = [note for note in study.notes if note.startswith("own: the control ")]
     kinds = {"shared_columns": COLUMNS, "paired_rows": PAIRS}
     alone = {kinds[part] for part in bridge} - states
-    assert {note.split()[4] for note in told} == alone
+    assert {note.split()[3] for note in told} == alone

@@ -13,7 +13,10 @@ from cdspp.core.errors import ConfigError
 def faults(config: dict[str, Any]) -> list[str]:
     with pytest.raises(ConfigError) as caught:
         load(config)
-    return [line.removeprefix("  - ") for line in str(caught.value).splitlines()[1:]]
+    head, *lines = str(caught.value).splitlines()
+    if not lines:
+        return [head.removeprefix("the configuration: ")]
+    return [line.removeprefix("  - ") for line in lines]
 
 
 def entry(config: dict[str, Any], section: str, name: str) -> dict[str, Any]:

@@ -124,6 +124,6 @@ def nearest(name: object, choices: Iterable[str]) -> str:
     if not (text := str(name).casefold()) or text.isdecimal():
         return ""
     folded = {choice.casefold(): choice for choice in choices}
-    by_prefix = [choice for choice in folded if choice.startswith(text)]
-    matches = by_prefix or difflib.get_close_matches(text, folded, n=1)
+    longer = sorted((c for c in folded if c.startswith(text)), key=len)
+    matches = longer or difflib.get_close_matches(text, folded, n=1)
     return folded[matches[0]] if matches else ""
