@@ -28,6 +28,8 @@ PAIRWISE_COLUMNS = {
     "trials": "int64",
 }
 
+_OF_RIVAL = {"": "row", "_name": "display_name", "_accuracy": "accuracy"}
+
 
 def compare_pairwise(
     scores: pd.DataFrame, plan: BenchmarkPlan, per_sample: SampleScores | None = None
@@ -72,10 +74,9 @@ def compare_pairwise(
         gain = comparisons[first].gain(rival, task)
         records[first, second] = gain
         records[second, first] = replace(gain, gain=-gain.gain)
-    of_rival = {"": "row", "_name": "display_name", "_accuracy": "accuracy"}
     lines = [
         sides[i]
-        | {f"rival{key}": sides[k][name] for key, name in of_rival.items()}
+        | {f"rival{key}": sides[k][name] for key, name in _OF_RIVAL.items()}
         | {"gain": gain.gain, "low": gain.low, "high": gain.high, "trials": gain.trials}
         for (i, k), gain in sorted(records.items())
     ]

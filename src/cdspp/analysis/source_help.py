@@ -390,7 +390,7 @@ def _joint_of_columns(row: Any) -> tuple[str, str]:
         return Transfer.INCONCLUSIVE.word, transfer.DISAGREE
     reason = row.reason if row.accuracy_verdict == row.verdict else ""
     if row.accuracy_verdict == Transfer.INCONCLUSIVE.word:
-        reason = verdicts.undecided_reason(row.p_without, row.balanced_p_without)
+        reason = verdicts.inconclusive_reason(row.p_without, row.balanced_p_without)
     return row.accuracy_verdict, reason
 
 

@@ -269,7 +269,7 @@ def decide_all(
         found = _transfer(p_values[0], p_values[1], equal)
         reason = transfer.margin_text(margin) if found is Transfer.NO_EFFECT else ""
         if found is Transfer.INCONCLUSIVE:
-            reason = undecided_reason(p_values[2])
+            reason = inconclusive_reason(p_values[2])
         verdicts[place] = Verdict(found, reason, *p_values, hardest, detectable)
     return verdicts
 
@@ -283,7 +283,7 @@ def _untested(task: Gains, degenerate: bool) -> str:
     return transfer.DEGENERATE if degenerate else ""
 
 
-def undecided_reason(*p_without: float) -> str:
+def inconclusive_reason(*p_without: float) -> str:
     """Return why tests do not decide, from the p values against no source."""
     if all(p < ALPHA for p in p_without):
         return transfer.NOT_SPECIFIC

@@ -75,7 +75,7 @@ def _heading(axes: Axes, opening: Opening, y: float) -> None:
 
 
 def _way(text_axes: Axes, gains: Axes, way: Way, y: float) -> None:
-    """Draw a kind on two lines: its name, and its method; and why it is open."""
+    """Draw a kind on two lines: its name and verdict; its method and the reason."""
     of, verdict = way.of, way.of.verdict
     text_axes.axhspan(y - 0.95 * _LINE, y + 0.95 * _LINE, color=_BAND, lw=0, zorder=0)
     colour, above, below = verdict.colour, y - _LINE / 2, y + _LINE / 2
