@@ -201,14 +201,15 @@ def _lines(methods: pd.DataFrame) -> Iterator[tuple[str, str, list[str]]]:
             yield _kind(bridge), row, others.index.tolist()
 
 
-def statement(openings: Sequence[Opening]) -> str:
-    """Return the answer for all benchmarks in at most `MOST_WORDS` words."""
+def statement(openings: Sequence[Opening], most_words: int = MOST_WORDS) -> str:
+    """Return the answer for all benchmarks in at most `most_words` words."""
     lines = [(way.of, each.title) for each in openings for way in each.ways]
     lines.sort(key=lambda line: (math.isnan(line[0].gain), -line[0].gain))
     several = len({title for _, title in lines}) > 1
     where: dict[Transfer, dict[str, list[str]]] = {each: {} for each in Transfer}
     for of, title in lines:
-        where[of.verdict].setdefault(f"{of.method} ({of.kind})", []).append(title)
+        kind = "" if of.kind in of.method else f" ({of.kind})"
+        where[of.verdict].setdefault(of.method + kind, []).append(title)
     parts = [
         verdict.on(
             listed(
@@ -223,7 +224,7 @@ def statement(openings: Sequence[Opening]) -> str:
     ]
     nothing = "no method that ran uses a source" if openings else "nothing was run yet"
     text = f"{sentence('; '.join(parts) or nothing)}."
-    if len(text.split()) <= MOST_WORDS:
+    if len(text.split()) <= most_words:
         return text
     counts = Counter(of.verdict.word for of, _ in lines)
     return (

@@ -46,7 +46,10 @@ def draw_ways(openings: Sequence[Opening], outputs: Paths) -> None:
         text_axes.set_axis_off()
         gains = figure.add_axes((_FIRST, bottom, _LAST - _FIRST, 1 - bottom - below))
         gains.set(ylim=(height - _BOTTOM, _TOP), facecolor="none", yticks=[])
-        _title(text_axes, ways.statement(openings))
+        _title(
+            text_axes,
+            ways.statement(openings, 20 if style.narrow() else ways.MOST_WORDS),
+        )
         y = _TOP + _LINE
         for each in openings:
             _heading(text_axes, each, y)
@@ -60,8 +63,8 @@ def draw_ways(openings: Sequence[Opening], outputs: Paths) -> None:
 def _title(axes: Axes, statement: str) -> None:
     axes.text(_NAME, _LINE, ways.QUESTION, **_STRONG)
     letters = 60 if style.narrow() else 100
-    text = textwrap.fill(style.plain_text(statement, most=200), letters)
-    axes.text(_NAME, 2.3 * _LINE, text, va="center")
+    text = textwrap.fill(style.plain_text(statement, most=300), letters)
+    axes.text(_NAME, 2.4 * _LINE, text, va="center")
     heads = "gain" if style.narrow() else "gain over its own fit without a source"
     axes.text(_ACCURACY, 4 * _LINE, "accuracy", ha="right", **_MUTED)
     axes.text(_FIRST + 0.02, 4 * _LINE, heads, **_MUTED)
