@@ -10,6 +10,7 @@ import pandas as pd
 from cdspp.analysis.answers import interval_text
 from cdspp.analysis.source_help import Rival, SampleComparison
 from cdspp.analysis.summary import Floats, mean_sd, n_present, summarise
+from cdspp.analysis.verdicts import PairedGain
 from cdspp.core.names import ALONE, AVERAGE, MAIN, REAL, REFERENCE, PathLike
 from cdspp.core.wording import counted, in_points
 from cdspp.methods import external_identity, method_class
@@ -45,7 +46,6 @@ def compare_pairwise(
     rows = [row for row in plan.rows if _is_compared(row)]
     summary = summarise(scores, plan, rows)
     tasks, values = summary.with_average(summary.accuracy)
-    task = tasks[-1]
     by_trial = values[:, -1]
     means = [mean_sd(trials)[0] for trials in by_trial]
     unusable = [summary.unusable(place, AVERAGE) for place in range(len(rows))]
@@ -68,19 +68,26 @@ def compare_pairwise(
         SampleComparison(row, place, summary, per_sample)
         for place, row in enumerate(rows)
     ]
-    records = {}
-    for first, second in combinations(range(len(rows)), 2):
-        rival = Rival(rows[second].key, rows[second].display_name, False, second)
-        gain = comparisons[first].gain(rival, task)
-        records[first, second] = gain
-        records[second, first] = replace(gain, gain=-gain.gain)
     lines = [
         sides[i]
         | {f"rival{key}": sides[k][name] for key, name in _OF_RIVAL.items()}
         | {"gain": gain.gain, "low": gain.low, "high": gain.high, "trials": gain.trials}
-        for (i, k), gain in sorted(records.items())
+        for (i, k), gain in sorted(_gains(rows, comparisons, tasks[-1]).items())
     ]
     return pd.DataFrame(lines, columns=list(PAIRWISE_COLUMNS)).astype(PAIRWISE_COLUMNS)
+
+
+def _gains(
+    rows: Sequence[Row], comparisons: Sequence[SampleComparison], task: str
+) -> dict[tuple[int, int], PairedGain]:
+    """Return the gain of each row over each other one, by their places."""
+    gains = {}
+    for first, second in combinations(range(len(rows)), 2):
+        rival = Rival(rows[second].key, rows[second].display_name, False, second)
+        gain = comparisons[first].gain(rival, task)
+        gains[first, second] = gain
+        gains[second, first] = replace(gain, gain=-gain.gain)
+    return gains
 
 
 def _ranks(
