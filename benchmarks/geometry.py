@@ -20,7 +20,8 @@ import pandas as pd
 
 from benchmarks.planted import Planted, PlantedProblem
 from cdspp.analysis.summary import mean_sd
-from cdspp.analysis.verdicts import ALPHA, HELPS, decide_pair, paired_gain
+from cdspp.analysis.transfer import Transfer
+from cdspp.analysis.verdicts import ALPHA, decide_pair, paired_gain
 from cdspp.core.devices import limit_threads
 from cdspp.core.errors import CollapseWarning, MethodFailed
 from cdspp.core.seeding import integer_seed
@@ -196,7 +197,7 @@ def _lines(gains: pd.DataFrame, title: str) -> Iterator[str]:
         cells = ""
         for level in levels:
             gains_at_level = group[group["shared"] == level]
-            n_helped = int((gains_at_level["pair"] == HELPS).sum())
+            n_helped = int((gains_at_level["pair"] == Transfer.POSITIVE.word).sum())
             mean = in_points(gains_at_level["gain"].mean(), sign=True)
             cells += f"{f'{mean} ({n_helped} of {len(gains_at_level)})':>20}"
         yield f"{name:16}{cells}"

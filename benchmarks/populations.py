@@ -13,10 +13,8 @@ from typing import Any
 import numpy as np
 
 from benchmarks.planted import GEOMETRIES, Planted, PlantedProblem
+from cdspp.analysis.transfer import DISAGREE, Transfer
 from cdspp.analysis.verdicts import (
-    EQUAL,
-    HELPS,
-    HURTS,
     PairedGain,
     Stratum,
     by_class,
@@ -113,11 +111,12 @@ def judge_population(
     Returns
     -------
     dict
-        `kind`, `rows`, `method`, and `cases` with an entry per pool: the `verdict`; the
-        verdicts that are `true` by the other pools, and `certain` beyond two standard
-        errors; and `intervals` by measure and rival (none, and the hardest state of the
-        verdict): the distance from gain to truth, corrected for the error of the truth,
-        half the one-way and half the two-way 95 % interval, and their standard errors.
+        `kind`, `rows`, `method`, and `cases` with an entry per pool: the `verdict`, or
+        that the measures disagree; the verdicts that are `true` by the other pools, and
+        `certain` beyond two standard errors; and `intervals` by measure and rival
+        (none, and the strongest control): the distance from gain to truth, corrected
+        for the error of the truth, half the one-way and half the two-way 95 % interval,
+        and their standard errors.
     """
     problems = population(kind, rows, number)
     pools = [
@@ -186,12 +185,12 @@ def one_and_two_way_gains(strata: Sequence[Stratum]) -> tuple[PairedGain, Paired
 
 def _case(pool: Gains, truth: Float, error: Float, n_pools: int) -> dict[str, Any]:
     """Return the verdict on a pool, the true ones, and intervals by measure."""
-    words, intervals = [], {}
+    verdicts, intervals = [], {}
     states = list(pool[ACCURACY])
     for measure, true in zip(MEASURES, truth, strict=True):
         gains = {state: two_way for state, (_, two_way) in pool[measure].items()}
         verdict = decide_all([gains], margin=MARGIN)[0]
-        words.append(verdict.name)
+        verdicts.append(verdict)
         for comparator, state in ((ALONE, ALONE), (HARDEST, verdict.hardest)):
             one_way, two_way = pool[measure][state]
             distance = abs(two_way.gain - true[states.index(state)])
@@ -204,8 +203,9 @@ def _case(pool: Gains, truth: Float, error: Float, n_pools: int) -> dict[str, An
                 one_way.error,
                 two_way.error,
             ]
+    found, reason = joint_verdict(*verdicts)
     return {
-        "verdict": joint_verdict(*words),
+        "verdict": DISAGREE if reason == DISAGREE else found.word,
         "true": _true_verdicts(states, truth, 0 * error),
         "certain": _true_verdicts(states, truth, 2 * error),
         "intervals": intervals,
@@ -216,9 +216,9 @@ def _true_verdicts(states: Sequence[str], truth: Float, doubt: Float) -> list[st
     """Return the verdicts that are true by both measures, beyond a margin of doubt."""
     without = [states.index(name) for name in WITHOUT_SOURCE]
     largest = np.abs(truth) + doubt
-    truth_of_words = {
-        HELPS: np.all(truth > doubt),
-        HURTS: np.all(truth[:, without] < -doubt[:, without]),
-        EQUAL: np.all(largest[:, without] < MARGIN),
+    truths = {
+        Transfer.POSITIVE: np.all(truth > doubt),
+        Transfer.NEGATIVE: np.all(truth[:, without] < -doubt[:, without]),
+        Transfer.NO_EFFECT: np.all(largest[:, without] < MARGIN),
     }
-    return [word for word, holds in truth_of_words.items() if holds]
+    return [verdict.word for verdict, holds in truths.items() if holds]

@@ -83,7 +83,7 @@ def _gains(matrix: pd.DataFrame) -> Iterator[Number]:
         first = group.iloc[0]
         if not group["state"].any():
             continue
-        for name in ("verdict", "accuracy_verdict", "balanced_verdict"):
+        for name in ("verdict", "reason", "accuracy_verdict", "balanced_verdict"):
             yield Number(first["benchmark"], first["row"], name, first[name])
         for entry in group.itertuples():
             place = first["benchmark"], first["row"]
@@ -98,7 +98,8 @@ def _own_verdicts(comparisons: pd.DataFrame) -> Iterator[Number]:
         if not group["state"].any():
             continue
         place = first["benchmark"], first["row"]
-        yield Number(*place, "own verdict", first["verdict"])
+        for name in ("verdict", "reason"):
+            yield Number(*place, f"own {name}", first[name])
         tasks = group[group["task"] != AVERAGE].drop_duplicates("task")
         for word, count in tasks["verdict"].value_counts(sort=False).items():
             yield Number(*place, f"tasks: {word}", count)

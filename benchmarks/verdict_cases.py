@@ -17,6 +17,7 @@ import numpy as np
 from scipy.special import ndtri
 
 from benchmarks.populations import MARGIN, judge_population
+from cdspp.analysis.transfer import Transfer
 from cdspp.analysis.verdicts import PairedGain, Stratum, decide_all, two_way_gain
 from cdspp.core.names import ALONE, REAL
 from cdspp.core.seeding import generator
@@ -67,13 +68,17 @@ FAILING_SHARE = 0.05  # of the trials
 # The same rows differ in all trials; of one in 100, none may be among those tested.
 RARE = Scenario(MARGIN, 0.0, correlation=1.0, row_variance=1.0)
 # A name begins with the rate that is counted: of a false verdict, or of a true one
-# (power). It also seeds the random stream.
+# (power), by its key in `VERDICTS`. It also seeds the random stream.
+VERDICTS = {
+    **{"helps": Transfer.POSITIVE, "hurts": Transfer.NEGATIVE},
+    "equal": Transfer.NO_EFFECT,
+}
 SCENARIOS: Mapping[str, Scenario] = {
     "false helps: none at zero": Scenario(0.0, 0.15),
     "false helps: one trial in 20 fails": Scenario(0.0, 0.15, loss=0.2),
     "false hurts: none at zero": Scenario(0.0, -0.15),
     "false equal: none at the margin": Scenario(MARGIN, 0.0),
-    # The measured scatter seldom leaves room for *equal*, so that it cannot err.
+    # The measured scatter seldom leaves room for no effect, so that it cannot err.
     "false equal: less scatter": Scenario(MARGIN, 0.0, 800, correlation=0.998),
     "false equal: rare rows, of 100": RARE._replace(n_rows=100),
     "false equal: rare rows, of 280": RARE._replace(n_rows=280),
@@ -152,7 +157,7 @@ def judge_scores(
     for _ in range(n_draws):
         benchmark = simulate(SCENARIOS[scenario], (n_tasks, n_trials), rng)
         verdicts = decide_all([_gains(task) for task in benchmark], margin=MARGIN)
-        words = [verdict.name for verdict in verdicts]
+        words = [verdict.transfer.word for verdict in verdicts]
         tasks.update(words)
         benchmarks.update(set(words))
     line = {"scenario": scenario, "n_tasks": n_tasks, "n_trials": n_trials}

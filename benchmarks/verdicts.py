@@ -30,8 +30,9 @@ from benchmarks.populations import (
     POOL_ROWS,
     one_and_two_way_gains,
 )
-from benchmarks.verdict_cases import SCENARIOS
-from cdspp.analysis.verdicts import DEPENDS, EQUAL, HELPS, HURTS, Stratum
+from benchmarks.verdict_cases import SCENARIOS, VERDICTS
+from cdspp.analysis.transfer import DISAGREE, Transfer
+from cdspp.analysis.verdicts import Stratum
 from cdspp.core.errors import DataError
 from cdspp.core.names import ALONE, MAIN
 from cdspp.stages.score import SampleScores
@@ -177,18 +178,21 @@ def _run_requests(
 def score_rates(scores: Sequence[Entry]) -> dict[str, dict[str, Rate]]:
     """Return the rates by scenario, and by trials x tasks.
 
-    A false *helps* or *hurts* anywhere among the tasks of a benchmark is what Holm's
-    correction bounds; otherwise every task is a case.
+    False positive or negative transfer anywhere among the tasks of a benchmark is what
+    Holm's correction bounds; otherwise every task is a case.
     """
     rates: dict[str, dict[str, Rate]] = {}
     for entry in scores:
-        what = entry["scenario"].partition(":")[0]
-        kind, word = what.split()
-        by_benchmark = kind != POWER and word != EQUAL
-        hits = entry["benchmarks" if by_benchmark else "tasks"].get(word, 0)
+        what, *case = entry["scenario"].split(":")
+        kind, key = what.split()
+        verdict = VERDICTS[key]
+        by_benchmark = kind != POWER and verdict.decided
+        hits = entry["benchmarks" if by_benchmark else "tasks"].get(verdict.word, 0)
         cases = entry["n_draws"] * (1 if by_benchmark else entry["n_tasks"])
         size = f"{entry['n_trials']} x {entry['n_tasks']}"
-        rates.setdefault(entry["scenario"], {})[size] = Rate(what, hits, cases)
+        what = f"{kind} {verdict.word}"
+        rate = Rate(what, hits, cases)
+        rates.setdefault(":".join([what, *case]), {})[size] = rate
     return rates
 
 
@@ -200,13 +204,13 @@ def verdict_rates(cases: Sequence[Entry]) -> dict[str, Rate]:
     """
     cases_of = {
         f"false {word}": [case for case in cases if word not in case["true"]]
-        for word in (HELPS, HURTS, EQUAL)
+        for word in (verdict.word for verdict in VERDICTS.values())
     }
-    for word in (HELPS, HURTS):
+    for word in (Transfer.POSITIVE.word, Transfer.NEGATIVE.word):
         cases_of[f"{POWER} {word}"] = [
             case for case in cases if word in case["certain"]
         ]
-    cases_of[DEPENDS] = list(cases)
+    cases_of[DISAGREE] = list(cases)
     return {
         what: Rate(
             what, sum(what.endswith(c["verdict"]) for c in relevant), len(relevant)

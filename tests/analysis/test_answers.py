@@ -12,7 +12,8 @@ from support.score_data import Cells, TrialSets, as_frame
 
 from cdspp.analysis.answers import reference_answer, tally, verdict_of
 from cdspp.analysis.source_help import by_task, compare_with_rivals
-from cdspp.analysis.verdicts import joint_verdict
+from cdspp.analysis.transfer import Transfer
+from cdspp.analysis.verdicts import Verdict, joint_verdict
 
 Gains = dict[str, Any]
 SURE = 0.001  # a standard error, in fractions; one of SHAKY leaves all open
@@ -56,85 +57,100 @@ OPEN = {"none": around(0.001, SHAKY), "noise": around(0.0, SHAKY)}
 FEW = {"none": around(0.02, SHAKY, 4), "noise": around(0.01, SHAKY, 4)}
 ALONE = "over no source it gains"
 SENTENCES = {
-    "helps": (
+    Transfer.POSITIVE: (
         HELPED,
         f"The source helps CDSPP: {ALONE} 2.0 points (95 % interval 1.8 to 2.2), over "
         "noise 1.0 points (95 % interval 0.8 to 1.2).",
     ),
-    "hurts": (
+    Transfer.NEGATIVE: (
         HURT,
         f"The source hurts CDSPP: {ALONE} −2.0 points (95 % interval −2.2 to −1.8).",
     ),
-    "equal": (
+    Transfer.NO_EFFECT: (
         LEVEL,
-        f"The source makes no difference to CDSPP beyond the margin: {ALONE} 0.0 "
-        "points (95 % interval −0.2 to 0.2).",
+        f"No effect of the source on CDSPP, within ±1 point: {ALONE} 0.0 points "
+        "(95 % interval −0.2 to 0.2).",
     ),
-    # 1.833 standard errors of two points each are called a help, 0.883 more are found
-    # with a power of 80 %.
-    "undecided": (
+}
+# 1.833 standard errors of two points each are called a help, 0.883 more are found with
+# a power of 80 %.
+REASONS = {
+    "open": (
         OPEN,
-        "The trials leave open whether the source helps CDSPP: "
-        f"{ALONE} 0.1 points (95 % interval −4.4 to 4.6), over noise 0.0 points (95 % "
-        "interval −4.5 to 4.5); minimum detectable gain 5.4 (80 % power).",
+        "Inconclusive for CDSPP, trials do not decide (minimum detectable gain 5.4 at "
+        f"80 % power): {ALONE} 0.1 points (95 % interval −4.4 to 4.6), over noise 0.0 "
+        "points (95 % interval −4.5 to 4.5).",
     ),
-    "too few trials": (
-        FEW,
-        "There are too few trials (fewer than 5) to say whether the source helps "
-        "CDSPP.",
+    "few": (FEW, "Inconclusive for CDSPP, fewer than five trials."),
+    "not run": ({}, "Inconclusive: controls not run."),
+    "unspecific": (
+        {"none": around(0.02), "noise": around(-0.01)},
+        "Inconclusive for CDSPP, gain not specific to the source's labels (−1.0 over "
+        f"noise): {ALONE} 2.0 points (95 % interval 1.8 to 2.2), over noise −1.0 "
+        "points (95 % interval −1.2 to −0.8).",
     ),
-    "not asked": ({}, "Not asked: no other source state was run."),
 }
 
 
-@pytest.mark.parametrize("word", SENTENCES)
-def test_every_verdict_has_its_sentence(word: str) -> None:
-    gains, sentence = SENTENCES[word]
+@pytest.mark.parametrize("verdict", SENTENCES)
+def test_every_verdict_has_its_sentence(verdict: Transfer) -> None:
+    gains, sentence = SENTENCES[verdict]
     found = told(a_b=gains)
-    assert verdict_of(found) == word
+    assert verdict_of(found) is verdict
     assert reference_answer(found) == sentence
 
 
-def test_of_collapsed_fits_nothing_is_said_but_what_to_do() -> None:
+@pytest.mark.parametrize("case", REASONS)
+def test_an_inconclusive_verdict_has_its_reason(case: str) -> None:
+    gains, sentence = REASONS[case]
+    found = told(a_b=gains)
+    assert verdict_of(found) is Transfer.INCONCLUSIVE
+    assert reference_answer(found) == sentence
+
+
+def test_of_degenerate_fits_nothing_is_said_but_what_to_do() -> None:
     found = told({("none", "cdspp"): {"a_b": [1, 2]}}, a_b=HELPED)
-    assert verdict_of(found) == "collapsed"
+    assert verdict_of(found) is Transfer.INCONCLUSIVE
     assert reference_answer(found) == (
-        "No statement on CDSPP, because fits collapsed or diverged: centre or scale "
-        "features."
+        "Inconclusive for CDSPP, degenerate fits. Centre or scale the features."
     )
 
 
 def test_of_several_tasks_the_verdicts_are_counted_after_the_average() -> None:
     found = told(a_b=HELPED, b_a=HELPED, a_c=OPEN, c_a=HURT, b_c=LEVEL)
     said = reference_answer(found)
-    assert said.startswith(
-        "On average over 5 tasks the trials leave open whether the source helps CDSPP: "
-        "over no source it gains 0.4 points"
-    )
+    assert said.startswith("On average over 5 tasks inconclusive for CDSPP, trials do")
+    assert "over no source it gains 0.4 points" in said
     assert said.endswith(
-        "Task by task: helps on 2, hurts on 1, equal on 1, undecided on 1."
+        "Task by task: positive transfer on 2, negative transfer on 1, no effect on 1, "
+        "inconclusive on 1."
     )
-    assert tally(found) == {"helps": 2, "hurts": 1, "equal": 1, "undecided": 1}
-    assert verdict_of(by_task(found)["c_a"]) == "hurts"
+    counts = {"positive transfer": 2, "negative transfer": 1}
+    assert tally(found) == {**counts, "no effect": 1, "inconclusive": 1}
+    assert verdict_of(by_task(found)["c_a"]) is Transfer.NEGATIVE
 
 
-def with_measures(**words: str) -> pd.DataFrame:
-    """Return comparisons whose verdict was made from other words of both measures."""
+def with_measures(accuracy: Transfer, balanced: Transfer) -> pd.DataFrame:
+    """Return comparisons whose verdict was made from other verdicts by measure."""
     found = told(a_b=HELPED)
+    verdict, reason = joint_verdict(Verdict(accuracy), Verdict(balanced))
     return found.assign(
-        verdict=joint_verdict(words["accuracy"], words["balanced"]),
-        accuracy_verdict=words["accuracy"],
-        balanced_verdict=words["balanced"],
+        verdict=verdict.word,
+        reason=reason,
+        accuracy_verdict=accuracy.word,
+        balanced_verdict=balanced.word,
         balanced_gain=-0.065,
     )
 
 
 def test_where_measures_differ_both_words_and_numbers_are_said() -> None:
-    assert reference_answer(with_measures(accuracy="helps", balanced="hurts")) == (
-        "Whether the source helps CDSPP depends on the measure: helps by accuracy "
-        "(+2.0 points over no source), hurts by balanced accuracy (−6.5 points)."
+    sides = Transfer.POSITIVE, Transfer.NEGATIVE
+    assert reference_answer(with_measures(*sides)) == (
+        "Inconclusive for CDSPP, accuracy and balanced accuracy disagree (positive "
+        "transfer, negative transfer): +2.0 points over no source by accuracy, −6.5 "
+        "by balanced accuracy."
     )
-    same = with_measures(accuracy="helps", balanced="helps")
+    same = with_measures(Transfer.POSITIVE, Transfer.POSITIVE)
     assert reference_answer(same).startswith("The source helps CDSPP: over no source")
 
 
@@ -151,5 +167,5 @@ def test_the_answer_is_that_of_the_defaults_whatever_is_selected() -> None:
         "over no source it gains 2.0 points (95 % interval 1.8 to 2.2), over noise 1.0 "
         "points (95 % interval 0.8 to 1.2)."
     )
-    alike = reference_answer(pd.concat([default, selected.assign(verdict="equal")]))
+    alike = reference_answer(pd.concat([default, selected.assign(verdict="no effect")]))
     assert alike.endswith("selected on the labelled rows, the verdict is the same.")

@@ -98,7 +98,7 @@ def test_the_vote_is_at_least_as_good_as_its_reference_and_says_so(
     gain = bridged.source_gain
     assert gain is not None
     assert -gain.differing <= gain.low <= gain.gain <= gain.high <= gain.differing
-    assert gain.verdict == "helps"
+    assert str(gain.verdict) == "positive transfer"
     lines = bridged.lines
     assert lines[0].startswith(f"Use the vote of {len(table)} methods: about ")
     assert lines[2].startswith("The source helps: ")

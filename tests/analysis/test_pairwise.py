@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from support.report_data import make_plan, score_rows, write_sample_scores
-from support.score_data import as_frame
+from support.score_data import TrialSets, as_frame
 
 from cdspp.analysis.pairwise import compare_pairwise, leader, read_pairwise
 from cdspp.analysis.source_help import compare_with_rivals, on_average
@@ -79,6 +79,42 @@ def test_ranks_follow_accuracy_and_are_shared_by_equals() -> None:
     assert ranks == {"cdspp": 1, "dama": 1, "tit": 3, "svm-t": 4}
 
 
+def test_ranks_are_by_gains_on_the_trials_of_the_reference() -> None:
+    nan = float("nan")
+    values = {
+        "cdspp": [0.6, 0.7, 0.8, nan],
+        "dama": [0.5, 0.6, 0.7, 1.0],  # the highest mean, by a trial of its own
+        "tit": [0.9, 0.9, nan, nan],  # lacks a trial
+        "svm-t": [0.65, 0.75, 0.85, 0.1],
+    }
+    plan = make_plan(**TWO | {"methods": tuple(values)}, trials=4)
+    cells = {("main", name): {"a_b": trials} for name, trials in values.items()}
+    pairs = compare_pairwise(as_frame(cells), plan)
+    methods = pairs.drop_duplicates("row").set_index("row")
+    ranks = {"cdspp": 2, "dama": 3, "tit": 0, "svm-t": 1}
+    assert methods["rank"].to_dict() == ranks
+    assert methods["own_trials"].to_dict() == {"cdspp": 3, "dama": 4, "tit": 2} | {
+        "svm-t": 4
+    }
+    over = pairs[pairs["rival"] == "cdspp"].set_index("row")["gain"]
+    assert over[["svm-t", "dama"]].tolist() == pytest.approx([0.05, -0.1])
+    assert leader(pairs).startswith("SVM_t* is the most accurate of 3 methods")
+
+
+@pytest.mark.parametrize("side", ["shortened", "degenerate"])
+def test_shortened_and_degenerate_rows_have_no_rank(side: str) -> None:
+    more = {"shortened": {"dama": 3}} if side == "shortened" else {}
+    plan = make_plan(**TWO | {"methods": ("svm-t", "dama", "cdspp")}, trials=3, **more)
+    cells = {
+        ("main", name): {"a_b": [mean] * 3}
+        for name, mean in {"svm-t": 0.5, "dama": 0.9, "cdspp": 0.7}.items()
+    }
+    fell: TrialSets = {("main", "dama"): {"a_b": [1]}} if not more else {}
+    methods = compare_pairwise(as_frame(cells, fell), plan).drop_duplicates("row")
+    ranks = dict(zip(methods["row"], methods["rank"], strict=True))
+    assert ranks == {"svm-t": 2, "dama": 0, "cdspp": 1}
+
+
 def test_a_method_without_an_average_has_neither_rank_nor_gain() -> None:
     pairs = accuracies(svm_t=0.5, cdspp=0.7, dama=float("nan"))
     assert set(pairs[pairs["row"] == "dama"]["rank"]) == {0}
@@ -134,8 +170,8 @@ def test_the_leader_is_told_with_its_gain(means: dict[str, float], told: str) ->
 def test_nothing_leads_where_nothing_ran_or_all_have_collapsed() -> None:
     assert leader(read_pairwise(None)) == ""
     pairs = accuracies(svm_t=0.5, cdspp=0.7)
-    assert leader(pairs.assign(collapsed=True)) == ""
-    alone = leader(pairs.assign(collapsed=pairs["row"] == "cdspp"))
+    assert leader(pairs.assign(rank=0)) == ""
+    alone = leader(pairs.assign(rank=(pairs["row"] == "svm-t").astype(int)))
     assert alone == "SVM_t* is the most accurate of 1 method: 50.0 %."
 
 
@@ -149,5 +185,5 @@ def test_the_table_marks_methods_that_ran_in_fewer_trials_or_collapsed() -> None
     assert set(notes.values()) == {""}
     table = build_pairwise_table(pairs.assign(collapsed=pairs["row"] == "dama"), plan)
     notes = {line.cells[0].text: line.cells[2].note for line in table.lines}
-    assert notes.pop("DAMA") == "3 trials, collapsed or diverged"
+    assert notes.pop("DAMA") == "3 trials, degenerate fits"
     assert set(notes.values()) == {""}

@@ -31,7 +31,7 @@ def test_a_gain_is_that_of_all_sources_over_all_without_one() -> None:
         ["a+b_c", "cdspp", "b"],
     ]
     np.testing.assert_allclose(found["gain"], [0.1, -0.05])
-    assert found["verdict"].tolist() == ["helps", "hurts"]
+    assert found["verdict"].tolist() == ["positive transfer", "negative transfer"]
     assert (found["low"] < found["gain"]).all()
 
 
@@ -40,4 +40,4 @@ def test_p_values_are_corrected_over_the_sources_of_a_task() -> None:
     found = compare_without_each(scores, PLAN)
     single = found["p_helps"].to_numpy() / 2
     assert (single < 0.05).all()
-    assert found["verdict"].tolist() == ["undecided"] * 2
+    assert found["verdict"].tolist() == ["inconclusive"] * 2

@@ -22,6 +22,7 @@ from cdspp.analysis.source_help import (
     of_method,
     read_comparisons,
 )
+from cdspp.analysis.transfer import DEGENERATE, TOO_FEW
 from cdspp.report.tables.source_help import build_task_table
 from cdspp.report.tables.table import to_csv
 from cdspp.study.plan import BenchmarkPlan
@@ -54,10 +55,13 @@ def against(found: pd.DataFrame, rival: str, task: str = "a_b") -> Any:
 
 
 def verdicts(found: pd.DataFrame, row: str = "cdspp") -> dict[str, str]:
-    """Return the verdict on each task, which all rivals share."""
-    told = of_method(found, row)[["task", "verdict"]].drop_duplicates()
+    """Return the verdict on each task, or why it is not tested."""
+    told = of_method(found, row)[["task", "verdict", "reason"]].drop_duplicates()
     assert told["task"].is_unique
-    return dict(told.itertuples(index=False))
+    silent = TOO_FEW, DEGENERATE
+    return {
+        t: why if why in silent else v for t, v, why in told.itertuples(index=False)
+    }
 
 
 def test_methods_meet_the_baseline_and_their_states_in_order_the_average_last() -> None:
@@ -92,7 +96,7 @@ def test_a_gain_worked_by_hand() -> None:
     assert (row.low, row.high) == pytest.approx((0.04 - half, 0.04 + half), abs=1e-8)
     assert row.p_above == pytest.approx(stats.t(4).sf(0.04 / error))
     assert row.p_below == pytest.approx(1 - row.p_above)
-    assert row.pair == "helps"
+    assert row.pair == "positive transfer"
 
 
 def test_a_verdict_is_the_same_in_all_rows_of_its_task() -> None:
@@ -101,19 +105,19 @@ def test_a_verdict_is_the_same_in_all_rows_of_its_task() -> None:
     assert len(told.drop_duplicates()) == 1
     (row,) = told.drop_duplicates().itertuples()
     noise = against(found, "noise")
-    assert (row.verdict, row.hardest) == ("undecided", "noise")
+    assert (row.verdict, row.hardest) == ("inconclusive", "noise")
     assert row.p_helps == noise.p_above > 0.05
     assert row.p_hurts == against(found, "none").p_below
     # Over noise the mean is 1.2 points, the variance 3.7; the error over none is less.
     error = math.sqrt(3.7 / 5) / 100
     quantiles = stats.t(4).ppf([0.95, 0.8])
     assert row.detectable == pytest.approx(quantiles.sum() * error, abs=1e-8)
-    assert (noise.losses, noise.pair) == (1, "undecided")
+    assert (noise.losses, noise.pair) == (1, "inconclusive")
 
 
 def test_the_baseline_is_no_state_and_decides_nothing() -> None:
     found = compare_with_rivals(as_frame(one_task(svm=[0.9] * 5)), plan_of("a_b"))
-    assert against(found, "svm-t").pair == "hurts"
+    assert against(found, "svm-t").pair == "negative transfer"
     plain = compare_with_rivals(as_frame(one_task()), plan_of("a_b"))
     columns = ["verdict", "p_helps", "p_hurts", "hardest", "detectable"]
     pd.testing.assert_frame_equal(found[columns], plain[columns])
@@ -143,8 +147,8 @@ def test_a_trial_that_either_side_lacks_is_left_out_and_of_the_average_too() -> 
     assert trials == {"a_b": 4, "b_a": 5, "average": 4}
     assert against(found, "noise").gain == pytest.approx(OVER_NOISE[1:].mean())
     assert against(found, "none", "average").trials == 5
-    expected = {"a_b": "too few trials", "b_a": "undecided"}
-    assert verdicts(found) == {**expected, "average": "too few trials"}
+    expected = {"a_b": TOO_FEW, "b_a": "inconclusive"}
+    assert verdicts(found) == {**expected, "average": TOO_FEW}
 
 
 def test_a_method_on_fewer_tasks_has_no_average_and_too_few_trials_elsewhere() -> None:
@@ -158,7 +162,8 @@ def test_a_method_on_fewer_tasks_has_no_average_and_too_few_trials_elsewhere() -
     lost = found[found["task"] != "a_b"]
     assert lost["gain"].isna().all()
     assert set(lost["trials"]) == {0}
-    assert set(lost["verdict"]) == set(lost["pair"]) == {"too few trials"}
+    assert set(lost["verdict"]) == set(lost["pair"]) == {"inconclusive"}
+    assert set(lost["reason"]) == {TOO_FEW}
     ran = found[found["task"] == "a_b"]
     assert ran["gain"].notna().all()
     # The only task with a verdict is corrected for itself alone.
@@ -218,12 +223,12 @@ def ten_trials(collapsed: TrialSets, *tasks: str) -> pd.DataFrame:
 def test_more_than_a_tenth_of_collapsed_trials_gives_no_statement(
     cell: tuple[str, str],
 ) -> None:
-    assert verdicts(ten_trials({cell: {"a_b": [4]}})) == {"a_b": "helps"}
+    assert verdicts(ten_trials({cell: {"a_b": [4]}})) == {"a_b": "positive transfer"}
     found = ten_trials({cell: {"a_b": [4, 7]}})
-    assert verdicts(found) == {"a_b": "collapsed"}
+    assert verdicts(found) == {"a_b": DEGENERATE}
     assert found["p_helps"].isna().all()
     silent = {"svm-t", "none", "noise"} if cell == REAL else {against_name(cell)}
-    assert set(found[found["pair"] == "collapsed"]["rival"]) == silent
+    assert set(found[found["degenerate"]]["rival"]) == silent
     assert against(found, "none").gain == pytest.approx(0.105)
 
 
@@ -233,17 +238,22 @@ def against_name(cell: tuple[str, str]) -> str:
 
 def test_a_collapsed_baseline_silences_its_own_pair_alone() -> None:
     found = ten_trials({SVM: {"a_b": [1, 2, 3]}})
-    assert against(found, "svm-t").pair == "collapsed"
-    assert verdicts(found) == {"a_b": "helps"}
+    assert against(found, "svm-t").degenerate
+    assert against(found, "svm-t").pair == "inconclusive"
+    assert verdicts(found) == {"a_b": "positive transfer"}
 
 
 def test_a_collapsed_task_leaves_others_their_verdict_and_counts_in_the_average() -> (
     None
 ):
     some = ten_trials({NOISE: {"a_b": [1, 2]}}, "a_b", "b_a")
-    assert verdicts(some) == {"a_b": "collapsed", "b_a": "helps", "average": "helps"}
+    assert verdicts(some) == {
+        "a_b": DEGENERATE,
+        "b_a": "positive transfer",
+        "average": "positive transfer",
+    }
     more = ten_trials({NOISE: {"a_b": [1, 2, 3]}}, "a_b", "b_a")
-    assert verdicts(more)["average"] == "collapsed"
+    assert verdicts(more)["average"] == DEGENERATE
 
 
 def test_the_share_of_collapsed_trials_is_of_those_that_both_have() -> None:
@@ -251,10 +261,10 @@ def test_the_share_of_collapsed_trials_is_of_those_that_both_have() -> None:
     cells = {cell: {"a_b": values} for cell, values in five.items()}
     plan = plan_of("a_b", **TEN)
     found = compare_with_rivals(as_frame(cells, {NOISE: {"a_b": [1]}}), plan)
-    assert against(found, "noise").pair == "collapsed"
-    assert against(found, "none").pair == "helps"
+    assert against(found, "noise").degenerate
+    assert against(found, "none").pair == "positive transfer"
     beyond = compare_with_rivals(as_frame(cells, {REAL: {"a_b": [9]}}), plan)
-    assert set(beyond[beyond["state"]]["pair"]) == {"helps"}
+    assert set(beyond[beyond["state"]]["pair"]) == {"positive transfer"}
 
 
 def by_domain(gains: dict[str, float | None]) -> pd.DataFrame:
@@ -331,7 +341,11 @@ def bridged(alone: float, shuffled: float = 0.5) -> tuple[BenchmarkPlan, pd.Data
 
 @pytest.mark.parametrize(
     ("alone", "shuffled", "word"),
-    [(0.6, 0.5, "helps"), (0.74, 0.5, "undecided"), (0.6, 0.74, "undecided")],
+    [
+        (0.6, 0.5, "positive transfer"),
+        (0.74, 0.5, "inconclusive"),
+        (0.6, 0.74, "inconclusive"),
+    ],
 )
 def test_a_bridge_helps_only_where_target_and_shuffled_bridges_do_less(
     alone: float, shuffled: float, word: str

@@ -66,6 +66,18 @@ def test_an_average_needs_every_task_of_a_trial() -> None:
     assert np.isnan(average[1])
 
 
+def test_trials_beyond_those_of_a_row_do_not_count() -> None:
+    methods = {"methods": ("svm-t", "dama", "cdspp")}
+    scores = score_rows(make_plan(trials=5, **methods))
+    plan = make_plan(trials=5, shortened={"dama": 2}, **methods)
+    summary = summarise(scores, plan)
+    for key, trials in (("dama", 2), ("cdspp", 5)):
+        row = summary.accuracy[place_of(summary, key)]
+        assert np.isfinite(row).all(axis=0).tolist() == [k < trials for k in range(5)]
+    fewer = summarise(scores, make_plan(trials=3, **methods))
+    assert fewer.accuracy.shape[-1] == 3
+
+
 def test_only_methods_with_several_iterations_iterate(tmp_path: Path) -> None:
     plan = make_plan()
     scores = read_scores(write_scores(tmp_path / "digits.parquet", plan))

@@ -10,15 +10,16 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from cdspp.analysis.verdicts import (
-    COLLAPSED,
-    DEPENDS,
-    EQUAL,
-    HELPS,
-    HURTS,
-    NOT_ASKED,
+from cdspp.analysis.transfer import (
+    DEGENERATE,
+    DISAGREE,
+    NOT_DECIDED,
+    NOT_RUN,
+    NOT_SPECIFIC,
     TOO_FEW,
-    UNDECIDED,
+    Transfer,
+)
+from cdspp.analysis.verdicts import (
     PairedGain,
     Verdict,
     decide_all,
@@ -29,6 +30,7 @@ from cdspp.analysis.verdicts import (
 )
 from cdspp.core.names import ALONE, MATCHED
 
+POSITIVE, NEGATIVE, NO_EFFECT, INCONCLUSIVE = Transfer
 MARGIN = 0.01
 Task = dict[str, PairedGain]
 
@@ -48,9 +50,13 @@ def judge(gains: Task, margin: float = MARGIN) -> Verdict:
     return decide_all([gains], margin=margin)[0]
 
 
-def words(tasks: Sequence[Task], collapsed: Sequence[bool] = ()) -> list[str]:
-    judged = decide_all(tasks, margin=MARGIN, collapsed=collapsed)
-    return [verdict.name for verdict in judged]
+def words(
+    tasks: Sequence[Task], degenerate: Sequence[bool] = ()
+) -> list[Transfer | str]:
+    """Return the verdicts, or the reasons of those that are inconclusive."""
+    judged = decide_all(tasks, margin=MARGIN, degenerate=degenerate)
+    silent = {TOO_FEW, DEGENERATE, NOT_RUN}
+    return [v.reason if v.reason in silent else v.transfer for v in judged]
 
 
 def with_p(p: float, trials: int = 10) -> Task:
@@ -86,7 +92,7 @@ def test_holm_rejects_what_stepping_down_rejects(seed: int) -> None:
 
 def test_a_source_helps_that_is_better_than_every_state() -> None:
     verdict = judge(task(0.02, 0.003))
-    assert verdict.name == HELPS
+    assert verdict.transfer is POSITIVE
     assert verdict.hardest == "noise"
     assert verdict.p_helps == pytest.approx(stats.t(9).sf(3), rel=1e-9)
     assert verdict.p_hurts > 0.99
@@ -95,71 +101,71 @@ def test_a_source_helps_that_is_better_than_every_state() -> None:
 @pytest.mark.parametrize(
     ("none", "other", "error", "word"),
     [
-        (0.05, -0.05, 0.001, UNDECIDED),  # noise can replace it
-        (-0.02, 0.05, 0.001, HURTS),  # whatever the other states
-        (0.0, -0.05, 0.001, EQUAL),
-        (0.0, 0.0, 0.0, EQUAL),
-        (0.004, 0.0, 0.001, EQUAL),  # surely better, but within the margin
-        (0.02, 0.02, 0.02, UNDECIDED),  # scatter
+        (0.05, -0.05, 0.001, INCONCLUSIVE),  # noise can replace it
+        (-0.02, 0.05, 0.001, NEGATIVE),  # whatever the other states
+        (0.0, -0.05, 0.001, NO_EFFECT),
+        (0.0, 0.0, 0.0, NO_EFFECT),
+        (0.004, 0.0, 0.001, NO_EFFECT),  # surely better, but within the margin
+        (0.02, 0.02, 0.02, INCONCLUSIVE),  # scatter
     ],
 )
 def test_the_word_of_a_source(
-    none: float, other: float, error: float, word: str
+    none: float, other: float, error: float, word: Transfer
 ) -> None:
-    assert judge(task(none, other, error)).name == word
+    assert judge(task(none, other, error)).transfer is word
 
 
 def test_fewer_than_five_trials_give_no_verdict() -> None:
     few, many = task(0.02, 0.02, trials=4), task(0.02, 0.02)
     assert words([few]) == [TOO_FEW]
     assert words([{**many, "noise": few["noise"]}]) == [TOO_FEW]
-    assert decide_pair(few[ALONE], MARGIN) == TOO_FEW
+    assert decide_pair(few[ALONE], MARGIN) is INCONCLUSIVE
     assert math.isnan(judge(few).p_helps)
 
 
 def test_a_task_without_states_is_not_asked() -> None:
-    assert words([{}, task(0.02, 0.02)]) == [NOT_ASKED, HELPS]
+    assert words([{}, task(0.02, 0.02)]) == [NOT_RUN, POSITIVE]
     assert words([]) == []
 
 
 def test_nothing_is_said_of_a_collapsed_task() -> None:
-    verdict = decide_all([task(0.02, 0.02)], margin=MARGIN, collapsed=[True])[0]
-    assert verdict.name == COLLAPSED
+    verdict = decide_all([task(0.02, 0.02)], margin=MARGIN, degenerate=[True])[0]
+    assert (verdict.transfer, verdict.reason) == (INCONCLUSIVE, DEGENERATE)
     assert math.isnan(verdict.p_helps)
     assert verdict.hardest == ""
 
 
 def test_one_task_of_which_two_are_judged_needs_half_the_p_value() -> None:
     chance = task(0.0, 0.0, error=0.02)
-    assert words([with_p(0.03)]) == [HELPS]
-    assert words([with_p(0.03), chance]) == [UNDECIDED, UNDECIDED]
-    assert words([with_p(0.024), chance]) == [HELPS, UNDECIDED]
+    assert words([with_p(0.03)]) == [POSITIVE]
+    assert words([with_p(0.03), chance]) == [INCONCLUSIVE, INCONCLUSIVE]
+    assert words([with_p(0.024), chance]) == [POSITIVE, INCONCLUSIVE]
     # Stepping down: the second is asked for 5 % only.
-    assert words([with_p(0.024), with_p(0.04)]) == [HELPS, HELPS]
+    assert words([with_p(0.024), with_p(0.04)]) == [POSITIVE, POSITIVE]
 
 
 def test_hurts_is_corrected_as_helps_is() -> None:
     chance = task(0.0, 0.0, error=0.02)
     worse = with_p(1 - 0.03)
-    assert words([worse]) == [HURTS]
-    assert words([worse, chance]) == [UNDECIDED, UNDECIDED]
+    assert words([worse]) == [NEGATIVE]
+    assert words([worse, chance]) == [INCONCLUSIVE, INCONCLUSIVE]
 
 
 @pytest.mark.parametrize("silent", [{}, task(0.0, 0.0, error=0.02, trials=4)])
 def test_tasks_of_which_nothing_is_said_are_not_counted(silent: Task) -> None:
-    assert words([with_p(0.03), silent])[0] == HELPS
+    assert words([with_p(0.03), silent])[0] == POSITIVE
 
 
 def test_collapsed_tasks_are_not_counted() -> None:
     chance = task(0.0, 0.0, error=0.02)
-    assert words([with_p(0.03), chance], [False, True]) == [HELPS, COLLAPSED]
-    assert words([chance, with_p(0.03)], [True, False]) == [COLLAPSED, HELPS]
+    assert words([with_p(0.03), chance], [False, True]) == [POSITIVE, DEGENERATE]
+    assert words([chance, with_p(0.03)], [True, False]) == [DEGENERATE, POSITIVE]
 
 
 def test_without_the_state_of_no_source_only_help_can_be_told() -> None:
-    for mean, word in ((0.02, HELPS), (0.0, UNDECIDED), (-0.02, UNDECIDED)):
+    for mean, word in ((0.02, POSITIVE), (0.0, INCONCLUSIVE), (-0.02, INCONCLUSIVE)):
         verdict = judge({"noise": around(mean)})
-        assert verdict.name == word
+        assert verdict.transfer is word
         assert verdict.p_hurts == 1.0
 
 
@@ -178,8 +184,10 @@ def test_equal_is_two_one_sided_tests(side: int, trials: int) -> None:
         equal = max(p_values) < 0.05
         assert equal == (inside > 0)
         gains = {ALONE: gain_of(found), "noise": around(0.0)}
-        assert judge(gains).name == (EQUAL if equal else UNDECIDED)
-        assert decide_pair(gains[ALONE], MARGIN) == (EQUAL if equal else UNDECIDED)
+        assert judge(gains).transfer is (NO_EFFECT if equal else INCONCLUSIVE)
+        assert decide_pair(gains[ALONE], MARGIN) == (
+            NO_EFFECT if equal else INCONCLUSIVE
+        )
 
 
 @pytest.mark.parametrize("n_rows", [20, 500])
@@ -188,8 +196,8 @@ def test_rows_that_no_trial_shows_widen_the_interval_of_equal(n_rows: int) -> No
     gain = replace(around(0.0), row=1 / n_rows)
     error = math.hypot(0.001, math.sqrt(3) / n_rows)
     border = float(stats.t(9).ppf(0.95)) * error
-    assert decide_pair(gain, border * 1.001) == EQUAL
-    assert decide_pair(gain, border * 0.999) == UNDECIDED
+    assert decide_pair(gain, border * 1.001) == NO_EFFECT
+    assert decide_pair(gain, border * 0.999) == INCONCLUSIVE
 
 
 @pytest.mark.parametrize("n_others", [0, 3])
@@ -205,29 +213,57 @@ def test_the_detectable_gain_is_found_in_four_of_five_studies(n_others: int) -> 
         verdict = decide_all([gains, *chance], margin=0.0)[0]
         spread = values.std(ddof=1) / error
         assert verdict.detectable == pytest.approx(expected * spread)
-        found.append(verdict.name == HELPS)
+        found.append(verdict.transfer is POSITIVE)
     # Three standard errors of 400 draws are six points.
     assert np.mean(found) == pytest.approx(0.8, abs=0.06)
 
 
-@pytest.mark.parametrize("word", [HURTS, EQUAL])
+@pytest.mark.parametrize("word", [NEGATIVE, NO_EFFECT])
 def test_both_forms_of_no_source_must_say_so(word: str) -> None:
-    same, other = {HURTS: (-0.02, 0.02), EQUAL: (0.0, 0.02)}[word]
+    same, other = {NEGATIVE: (-0.02, 0.02), NO_EFFECT: (0.0, 0.02)}[word]
     gains = {"noise": around(0.0)}
-    assert judge({ALONE: around(same), MATCHED: around(same), **gains}).name == word
+    assert judge({ALONE: around(same), MATCHED: around(same), **gains}).transfer is word
     assert (
-        judge({ALONE: around(same), MATCHED: around(other), **gains}).name == UNDECIDED
+        judge({ALONE: around(same), MATCHED: around(other), **gains}).transfer
+        is INCONCLUSIVE
     )
     assert (
-        judge({ALONE: around(other), MATCHED: around(same), **gains}).name == UNDECIDED
+        judge({ALONE: around(other), MATCHED: around(same), **gains}).transfer
+        is INCONCLUSIVE
     )
     # A study that runs one of them alone has its word from that.
-    assert judge({MATCHED: around(same), **gains}).name == word
+    assert judge({MATCHED: around(same), **gains}).transfer is word
 
 
-def test_words_of_two_measures_agree_or_depend_on_the_measure() -> None:
-    assert joint_verdict(HELPS, HELPS) == HELPS
-    assert joint_verdict(HELPS, UNDECIDED) == joint_verdict(HELPS, HURTS) == DEPENDS
+def test_verdicts_of_two_measures_agree_or_are_inconclusive() -> None:
+    helps, hurts, open_ = map(Verdict, (POSITIVE, NEGATIVE, INCONCLUSIVE))
+    assert joint_verdict(helps, helps) == (POSITIVE, "")
+    for other in (open_, hurts):
+        assert joint_verdict(helps, other) == (INCONCLUSIVE, DISAGREE)
+    reasons = [replace(open_, reason=why) for why in (NOT_SPECIFIC, NOT_DECIDED)]
+    assert joint_verdict(*reasons) == (INCONCLUSIVE, NOT_DECIDED)
+    assert joint_verdict(*reasons[:1] * 2) == (INCONCLUSIVE, NOT_SPECIFIC)
+
+
+@pytest.mark.parametrize(
+    ("gains", "reason"),
+    [
+        ({ALONE: 0.05, MATCHED: 0.05, "noise": -0.05}, NOT_SPECIFIC),
+        ({ALONE: 0.05, MATCHED: 0.0, "noise": -0.05}, NOT_DECIDED),
+        ({ALONE: 0.05, "svm-t": 0.0, "noise": -0.05}, NOT_DECIDED),
+        ({"noise": -0.05}, NOT_DECIDED),
+    ],
+)
+def test_a_gain_is_unspecific_if_only_a_corrupted_source_does_as_well(
+    gains: dict[str, float], reason: str
+) -> None:
+    verdict = judge({name: around(gain) for name, gain in gains.items()})
+    assert (verdict.transfer, verdict.reason) == (INCONCLUSIVE, reason)
+
+
+def test_no_effect_states_its_margin() -> None:
+    assert judge(task(0.0, 0.0)).reason == "within ±1 point"
+    assert judge(task(0.0, 0.0), 0.025).reason == "within ±2.5 points"
 
 
 @pytest.mark.parametrize("seed", range(2))

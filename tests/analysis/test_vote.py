@@ -7,11 +7,8 @@ import pytest
 from scipy.stats import beta
 
 from cdspp.analysis import vote
+from cdspp.analysis.transfer import Transfer
 from cdspp.analysis.vote import (
-    EQUAL,
-    HELPS,
-    HURTS,
-    INCONCLUSIVE,
     accuracy,
     bounds_of,
     class_shares,
@@ -146,21 +143,21 @@ def gain(differing: int, known: int, right: int, rate: float) -> vote.SourceGain
 def test_the_gain_of_the_source_is_bounded_by_the_rows_that_differ() -> None:
     found = gain(10, 0, 0, 0.5)
     assert 0 < found.low < found.gain <= found.high <= 0.1
-    assert (found.differing, found.verdict) == (0.1, HELPS)
+    assert (found.differing, found.verdict) == (0.1, Transfer.POSITIVE)
     nothing_known = gain(10, 0, 0, 0.0)
     assert nothing_known.gain == 0
     assert -0.1 <= nothing_known.low < -0.05
-    assert nothing_known.verdict == INCONCLUSIVE
-    assert gain(1, 0, 0, 0.5).verdict == EQUAL
+    assert nothing_known.verdict == Transfer.INCONCLUSIVE
+    assert gain(1, 0, 0, 0.5).verdict == Transfer.NO_EFFECT
     assert gain(0, 0, 0, 0.5)[:4] == (0, 0, 0, 0)
 
 
 def test_labels_of_all_differing_rows_make_the_gain_exact() -> None:
     assert gain(6, 6, 3, 0.5) == (0.0, 0.0, 0.0, 0.06, 0.0)
-    assert gain(6, 6, 3, 0.5).verdict == EQUAL
+    assert gain(6, 6, 3, 0.5).verdict == Transfer.NO_EFFECT
     worse = gain(10, 10, 1, 0.5)
     assert worse[:3] == pytest.approx((-0.08, -0.08, -0.08))
-    assert worse.verdict == HURTS
+    assert worse.verdict == Transfer.NEGATIVE
     some = gain(10, 6, 6, 0.0)
     assert 0.02 <= some.low < some.gain == pytest.approx(0.06)
     assert some.high <= 0.1

@@ -1,4 +1,4 @@
-"""The opening: a line for each way in which a source comes in, and one sentence."""
+"""The opening: a line for each kind of transfer, and one sentence."""
 
 from __future__ import annotations
 
@@ -16,11 +16,14 @@ from support.score_data import Cells, TrialSets, as_frame
 
 from cdspp.analysis.pairwise import compare_pairwise
 from cdspp.analysis.source_help import compare_with_rivals
+from cdspp.analysis.transfer import Transfer
 from cdspp.analysis.ways import (
     MOST_WORDS,
+    MethodTransfer,
     Opening,
     Way,
-    count_helped,
+    count_verdicts,
+    every_method,
     opening,
     statement,
     way_lines,
@@ -76,56 +79,89 @@ def opened(
     return opening(compare_with_rivals(scores, plan), compare_pairwise(scores, plan))
 
 
-def told(found: Opening) -> list[tuple[str, str, str, int]]:
-    return [(way.title, way.method, way.word, way.best_of) for way in found.ways]
+def told(found: Opening) -> list[tuple[str, str, str]]:
+    return [(way.title, way.of.method, way.of.verdict.word) for way in found.ways]
 
 
-def test_a_way_has_the_best_of_its_methods_and_the_reference_its_own() -> None:
-    found = opened(paired_map=0.9, procrustes=0.8, cdspp=0.7, target_only=0.65)
+def labels_only(found: Opening) -> MethodTransfer:
+    [of] = (way.of for way in found.ways if way.title == "labels only")
+    return of
+
+
+def test_the_study_names_the_method_of_a_kind_whatever_the_results() -> None:
+    found = opened(paired_map=0.8, procrustes=0.9, cdspp=0.7, target_only=0.65)
     assert told(found) == [
-        ("5 paired rows", "paired map", "helps", 2),
-        ("source labels alone", "CDSPP", "helps", 1),
+        ("5 paired rows", "paired map", "positive transfer"),
+        ("labels only", "CDSPP", "positive transfer"),
     ]
-    assert (found.title, found.without) == ("Digits", "target-only")
-    assert found.accuracy == pytest.approx(0.65)
-    first = found.ways[0]
-    assert (first.accuracy, first.gain) == pytest.approx((0.9, 0.25))
-    assert first.low < first.gain < first.high
+    assert [way.of_kind for way in found.ways] == [
+        "2 positive transfer",
+        "",
+    ]
 
 
-def test_the_best_without_a_source_may_be_a_method_that_can_use_one() -> None:
-    methods = ("svm-t", "dama")
-    found = opened(methods, reference="dama", dama=0.7, svm_t=0.65, none_dama=0.75)
-    assert (found.without, found.accuracy) == ("DAMA", pytest.approx(0.75))
-    [way] = found.ways
-    assert way.gain == pytest.approx(-0.05)
+def test_a_gain_is_over_the_methods_own_fit_without_a_source() -> None:
+    found = opened(paired_map=0.8, none_paired_map=0.75, procrustes=0.5, cdspp=0.7)
+    [paired] = (way.of for way in found.ways if way.title == "5 paired rows")
+    assert found.title == "Digits"
+    assert (paired.accuracy, paired.gain) == pytest.approx((0.8, 0.05))
+    assert paired.low < paired.gain < paired.high
+    assert labels_only(found).gain == pytest.approx(0.1)  # target-only is at 60 %
 
 
-def reasons(**options: Any) -> str:
-    [way] = (
-        way for way in opened(**options).ways if way.title == "source labels alone"
-    )
-    assert way.word == "open"
-    return way.reason
+@pytest.mark.parametrize(
+    ("accuracy", "best"),
+    [
+        ({"target_only": 0.65}, "target-only"),
+        ({"svm_t": 0.95}, "SVM_t"),
+        ({"none_paired_map": 0.95}, "paired map"),
+    ],
+)
+def test_the_best_without_a_source_is_of_all_fits_without_one(
+    accuracy: dict[str, float], best: str
+) -> None:
+    found = opened(**accuracy)
+    assert (found.without, found.n_without) == (best, 4)
+    assert found.accuracy == pytest.approx(max(accuracy.values()))
+    assert found.without_text.endswith(f"({best}), best of 4 fits on these test rows")
+
+
+def test_every_method_has_its_strongest_control_and_its_verdict() -> None:
+    plan = make_plan(methods=("svm-t", "cdspp", "dama"))
+    found = draw_comparisons(plan, source_helps=0.06)
+    pairs = compare_pairwise(score_rows(plan, source_helps=0.06), plan)
+    methods = {each.row: each for each in every_method(found, pairs)}
+    assert {each.kind for each in methods.values()} == {"labels only"}
+    cdspp, dama = methods["cdspp"], methods["dama"]
+    assert (cdspp.verdict, cdspp.reason) == (Transfer.POSITIVE, "")
+    assert cdspp.strongest_gain > 0.05
+    assert (dama.verdict, dama.reason) == (Transfer.NO_EFFECT, "within ±1 point")
+
+
+def reasons(verdict: Transfer = Transfer.INCONCLUSIVE, **options: Any) -> str:
+    of = labels_only(opened(**options))
+    assert of.verdict is verdict
+    return of.reason
 
 
 def test_what_is_open_says_why() -> None:
-    assert reasons(states=()) == "no other source was tried"
-    assert reasons(trials=3) == "too few trials"
+    assert reasons(states=()) == "controls not run"
+    assert reasons(trials=3) == "fewer than five trials"
     near = {"cdspp": 0.6, "none_cdspp": 0.6, "noise_cdspp": 0.6, "target_only": 0.6}
-    assert reasons(**near) == "no difference beyond the margin"
+    assert reasons(Transfer.NO_EFFECT, **near) == "within ±1 point"
     wide = reasons(**near, scatter=20)
     assert re.fullmatch(
-        r"[+−]\d+\.\d over (no source|noise); minimum detectable gain \d+\.\d", wide
+        r"trials do not decide \(minimum detectable gain \d+\.\d at 80 % power\)", wide
     )
     fell: TrialSets = {("main", "cdspp"): {"a_b": [1, 2, 3]}}
-    assert reasons(collapsed=fell) == "fits have collapsed or diverged"
+    assert reasons(collapsed=fell) == "degenerate fits"
+    noise = reasons(cdspp=0.7, noise_cdspp=0.8)
+    assert noise == "gain not specific to the source's labels (−10.0 over noise)"
 
 
 def test_where_the_source_hurts_the_line_says_so() -> None:
-    found = opened(cdspp=0.5, target_only=0.8, noise_cdspp=0.5)
-    [way] = (way for way in found.ways if way.title == "source labels alone")
-    assert (way.word, way.reason) == ("hurts", "")
+    of = labels_only(opened(cdspp=0.5, target_only=0.8, noise_cdspp=0.5))
+    assert (of.verdict, of.reason) == (Transfer.NEGATIVE, "")
 
 
 @pytest.fixture
@@ -144,78 +180,72 @@ def outside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
 def test_a_reference_from_outside_leads_with_a_line_of_its_own(outside: str) -> None:
     found = opened((*BASIC, outside), reference=outside, cdspp=0.7, mine=0.55)
     assert found.ways[0].own
-    assert found.ways[0].gain < found.ways[1].gain
-    assert [way.title for way in found.ways[1:]] == [
-        "source labels alone",
-        "5 paired rows",
-    ]
-    assert found.ways[1].method == "CDSPP"
-    assert statement([found]).startswith(("The source", "Whether the source"))
+    assert found.ways[0].of.gain < found.ways[1].of.gain
+    assert [way.title for way in found.ways[1:]] == ["5 paired rows", "labels only"]
+    assert labels_only(found).method == "CDSPP"
 
 
-def test_without_a_rival_there_is_no_gain() -> None:
+def test_without_a_control_there_is_no_gain() -> None:
     plan = make_plan(methods=("cdspp", "dama"), states=(), trials=3)
     scores = score_rows(plan)
     found = opening(compare_with_rivals(scores, plan), compare_pairwise(scores, plan))
-    assert told(found) == [("source labels alone", "CDSPP", "open", 1)]
-    assert math.isnan(found.ways[0].gain)
-    assert found.without == ""
+    assert told(found) == [("labels only", "CDSPP", "inconclusive")]
+    assert math.isnan(found.ways[0].of.gain)
+    assert (found.without, found.n_without) == ("", 0)
     lines = way_lines(found)
-    assert len(lines) == 2
+    assert len(lines) == 3
     assert "–" in lines[1]
+    assert lines[2] == "  all methods, labels only: 2 inconclusive"
 
 
-def test_methods_that_collapsed_stand_for_no_way() -> None:
+def test_methods_with_degenerate_fits_or_few_trials_represent_no_kind() -> None:
     fell: TrialSets = {("main", "paired-map"): {"a_b": [1, 2, 3]}}
     found = opened(collapsed=fell, paired_map=0.9, procrustes=0.8)
     [way] = (way for way in found.ways if way.title == "5 paired rows")
-    assert (way.method, way.best_of) == ("Procrustes", 1)
+    assert way.of.method == "Procrustes"
 
 
-def line(title: str, word: str, gain: float = 0.1, method: str = "m") -> Way:
-    ends = gain - 0.01, gain + 0.01
-    return Way(title, method, 0.8, gain, *ends, word, "", own=method == "mine")
+def line(kind: str, verdict: Transfer, gain: float = 0.1, method: str = "m") -> Way:
+    numbers = 0.8, gain, gain - 0.01, gain + 0.01, 10, "none", gain
+    of = MethodTransfer(method, kind, method, *numbers, verdict, "")
+    return Way(kind, of, own=method == "mine")
 
 
-def test_the_sentence_names_each_way_once() -> None:
-    both = Opening(
-        "A", (line("5 paired rows", "helps"), line("source labels alone", "open", 0.0))
+def test_the_sentence_names_the_methods_and_never_speaks_of_all() -> None:
+    pairs = line("5 paired rows", Transfer.POSITIVE)
+    labels = line("labels only", Transfer.INCONCLUSIVE, 0.0, "CDSPP")
+    both = Opening("A", (pairs, labels))
+    assert statement([both]) == (
+        "The source helps m (5 paired rows); inconclusive for CDSPP (labels only)."
     )
-    text = "5 paired rows help; whether source labels alone do is open."
-    assert statement([both]) == statement([both, both]) == text
-    hurt = Opening("B", (line("source labels alone", "hurts", -0.1),))
-    assert statement([hurt]) == "Source labels alone hurt."
+    hurt = Opening("B", (line("labels only", Transfer.NEGATIVE, -0.1, "CDSPP"),))
+    assert statement([hurt]) == "The source hurts CDSPP (labels only)."
     assert statement([both, hurt]) == (
-        "5 paired rows help; source labels alone on B hurt; whether source labels "
-        "alone on A do is open."
+        "The source helps m (5 paired rows) on A; the source hurts CDSPP (labels only) "
+        "on B; inconclusive for CDSPP (labels only) on A."
     )
-    own = Opening(
-        "C", (line("mine", "helps", method="mine"), line("5 paired rows", "open"))
-    )
-    assert (
-        statement([own]) == "The source helps mine; whether 5 paired rows help is open."
-    )
-    named = Opening("D", (line("shared columns", "helps", method="shared columns"),))
-    assert statement([named]) == "Shared columns help."
-    assert way_lines(named)[1].count("shared columns") == 1
-    open_own = Opening("C", (line("mine", "open", method="mine"),))
-    assert statement([open_own]) == "Whether the source helps mine is open."
+    none = Opening("C", (line("labels only", Transfer.NO_EFFECT, 0.0),))
+    assert statement([none]) == "No effect of the source on m (labels only)."
+    assert way_lines(none)[1].endswith("■ no effect")
 
 
-def test_the_sentence_has_at_most_twenty_words() -> None:
+def test_a_long_sentence_becomes_counts() -> None:
     many = [
         Opening(
             f"A long title {i}",
-            (line("5 paired rows", word), line("source labels alone", "open")),
+            (
+                line("5 paired rows", verdict),
+                line("labels only", Transfer.INCONCLUSIVE, method="CDSPP"),
+            ),
         )
-        for i, word in enumerate(("helps", "hurts", "open", "open"))
+        for i, verdict in enumerate((*Transfer, Transfer.INCONCLUSIVE))
     ]
     text = statement(many)
     assert text == (
-        "On 4 benchmarks, of 8 ways the source helps in 1 and hurts in 1; the others "
-        "are open: 6."
+        "On 5 benchmarks, with 10 lines by kind of transfer: positive transfer 1, "
+        "negative transfer 1, no effect 1, inconclusive 7."
     )
-    assert len(text.split()) <= MOST_WORDS == 20
+    assert len(text.split()) <= MOST_WORDS == 40
 
 
 def test_nothing_that_ran_is_told_apart_from_nothing_with_a_source() -> None:
@@ -227,11 +257,11 @@ def test_nothing_that_ran_is_told_apart_from_nothing_with_a_source() -> None:
     assert statement([found]) == "No method that ran uses a source."
 
 
-def test_methods_are_counted_by_word() -> None:
+def test_methods_are_counted_by_verdict() -> None:
     plan = make_plan(methods=("svm-t", "cdspp", "dama"))
     found = draw_comparisons(plan, source_helps=0.06)
-    assert count_helped("Digits", found) == (
-        "On Digits the source helps 1 of 2 methods and hurts none; 1 is open."
+    assert count_verdicts("Digits", found) == (
+        "Digits, 2 methods with controls: positive transfer 1, no effect 1."
     )
     unasked = draw_comparisons(make_plan(states=()))
-    assert count_helped("Digits", unasked) == ""
+    assert count_verdicts("Digits", unasked) == ""

@@ -9,9 +9,12 @@ import pytest
 
 from benchmarks import populations
 from benchmarks.populations import judge_population, one_and_two_way_gains
-from cdspp.analysis.verdicts import EQUAL, HELPS, HURTS, Stratum
+from cdspp.analysis.transfer import Transfer
+from cdspp.analysis.verdicts import Stratum
 from cdspp.core.names import ALONE, REAL, SWAPPED
 from cdspp.stages.source_states import STATES
+
+HELPS, HURTS, EQUAL, _ = (verdict.word for verdict in Transfer)
 
 
 @pytest.fixture

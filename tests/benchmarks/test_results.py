@@ -50,8 +50,8 @@ def test_the_numbers_of_a_study_are_written_by_benchmark_row_and_kind(
     ours = on_average(of_method(draw_comparisons(plan, source_helps=0.1), "cdspp"))
     for benchmark in ("digits", "docs"):
         assert 0 < float(numbers[benchmark, "svm-t", "accuracy"]) < 1
-        assert numbers[benchmark, "cdspp", "verdict"] == "helps"
-        assert numbers[benchmark, "cdspp", "tasks: helps"] == "1"
+        assert numbers[benchmark, "cdspp", "verdict"] == "positive transfer"
+        assert numbers[benchmark, "cdspp", "tasks: positive transfer"] == "1"
     for entry in ours.itertuples():
         gain = float(numbers["docs", "cdspp", f"gain over {entry.rival}"])
         assert gain == pytest.approx(entry.gain, abs=1e-6)

@@ -22,7 +22,9 @@ from benchmarks.verdicts import (
     verdict_rates,
     verdicts_table,
 )
-from cdspp.analysis.verdicts import DEPENDS, EQUAL, HELPS, HURTS, UNDECIDED
+from cdspp.analysis.transfer import DISAGREE, Transfer
+
+HELPS, HURTS, EQUAL, OPEN = (verdict.word for verdict in Transfer)
 
 TIES = "rare rows"
 
@@ -79,23 +81,23 @@ def test_false_words_on_pools_are_counted_where_they_are_false() -> None:
             case(HELPS, []),
             case(EQUAL, [EQUAL]),
             case(HURTS, [HURTS]),
-            case(UNDECIDED, [HURTS]),
-            case(DEPENDS, []),
+            case(OPEN, [HURTS]),
+            case(DISAGREE, []),
         ]
     )
     counted = {what: rate[1:] for what, rate in rates.items()}
     assert counted == {
-        "false helps": (1, 5),
-        "false hurts": (0, 5),
-        "false equal": (1, 6),
-        "power helps": (1, 1),
-        "power hurts": (1, 2),
-        DEPENDS: (1, 7),
+        f"false {HELPS}": (1, 5),
+        f"false {HURTS}": (0, 5),
+        f"false {EQUAL}": (1, 6),
+        f"power {HELPS}": (1, 1),
+        f"power {HURTS}": (1, 2),
+        DISAGREE: (1, 7),
     }
 
 
 def test_coverage_worked_by_hand() -> None:
-    cases = [case(UNDECIDED, [], off=k / 10, plain=0.55, wider=1.0) for k in range(11)]
+    cases = [case(OPEN, [], off=k / 10, plain=0.55, wider=1.0) for k in range(11)]
     for found in coverage(cases).values():
         assert found == pytest.approx((6 / 11, 1.0, 2.0, 0.95))
 

@@ -23,7 +23,7 @@ from support.report_data import (
 
 from cdspp.analysis.fit_records import read_fit_records
 from cdspp.analysis.summary import read_scores
-from cdspp.analysis.verdicts import UNDECIDED
+from cdspp.analysis.transfer import Transfer
 from cdspp.core.errors import DataError
 from cdspp.core.yaml_files import read_yaml
 from cdspp.methods import available
@@ -52,6 +52,8 @@ from cdspp.report.tables.table import write_tables
 from cdspp.stages.formats import read_csv
 from cdspp.stages.score import SampleScores
 from cdspp.study.plan import BenchmarkPlan
+
+OPEN = Transfer.INCONCLUSIVE.word
 
 EVERY = read_claims(RESOURCES / "paper/claims.yaml")
 CLAIMS = [claim for claim in EVERY if not CHECKS[claim.check].of_time]
@@ -124,7 +126,7 @@ def test_captions_count_three_words_and_leave_out_what_holds_by_construction() -
     known = evidence({"cdspp": 0.8, "svm-t": 0.7, "cdspp-sup": 0.8, "cdls": 0.9})
     findings = check_claims([known], CLAIMS)
     # Supported: both methods are better than SVM_t, CDSPP_sup also on most tasks.
-    told = "In all, 3 supported, 4 contradicted, 1 undecided, 0 too few trials. "
+    told = "In all, 3 supported, 4 contradicted, 1 inconclusive. "
     table = build_verdicts_table(findings)
     assert table.caption.startswith(told)
     shown = [line.cells[0].text for line in table.lines]
@@ -212,7 +214,7 @@ def test_claims_of_a_study_take_the_place_of_the_papers(
         )
     if stated:
         (numbers,) = found["numbers"]
-        assert "gains in the state class-noise over svm-t: CDSPP" in numbers
+        assert "gains under the control class-noise over svm-t: CDSPP" in numbers
 
 
 def test_a_gain_must_hold_for_other_test_rows_too(tmp_path: Path) -> None:
@@ -231,7 +233,7 @@ def test_a_gain_must_hold_for_other_test_rows_too(tmp_path: Path) -> None:
     assert gain.gain == pytest.approx(0.05)
     assert gain.losses == 0
     assert decide_gains([known.gain(*pair)]) == SUPPORTED
-    assert decide_gains([gain]) == UNDECIDED
+    assert decide_gains([gain]) == OPEN
 
 
 def test_claims_on_time_are_apart_and_of_the_seconds_of_each_benchmark(

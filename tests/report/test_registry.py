@@ -116,7 +116,7 @@ def test_the_tables_of_data_need_no_more_than_data() -> None:
 def test_the_documentation_states_the_rule_of_the_page(repository: Path) -> None:
     text = (repository / "docs" / "source-help.md").read_text(encoding="utf-8")
     shown = " ".join(text.split())
-    assert all(f"| *{verdict}* | {rule} |" in shown for verdict, rule in RULE.items())
+    assert all(f"| *{each.word}* | {rule} |" in shown for each, rule in RULE.items())
 
 
 def test_marks_after_names_of_methods_are_explained_if_there_are_any() -> None:

@@ -12,6 +12,7 @@ import yaml
 from result_sentences.pages import ROOT
 
 from benchmarks.results import read_numbers
+from cdspp.analysis.transfer import DISAGREE
 from cdspp.methods import method_class
 
 # What `python -m benchmarks verdicts` printed, which takes hours.
@@ -34,6 +35,16 @@ class Numbers:
     def __call__(self, study: str, benchmark: str, row: str, what: str) -> str:
         """Return a number or verdict of a study as text."""
         return self.studies[study][benchmark, row, what]
+
+    def verdict(self, study: str, benchmark: str, row: str, kind: str = "") -> str:
+        """Return a verdict, or that accuracy and balanced accuracy disagree."""
+        numbers = self.studies[study]
+        reason = numbers.get((benchmark, row, f"{kind}reason"), "")
+        return (
+            DISAGREE
+            if reason == DISAGREE
+            else self(study, benchmark, row, f"{kind}verdict")
+        )
 
     def accuracy(self, study: str, benchmark: str, row: str) -> float:
         """Return an accuracy, averaged over tasks and trials."""

@@ -17,7 +17,8 @@ _NUMBER = re.compile(
     r"|\b(one|two|three|four|five|six|seven|eight|nine|ten|fifteen) (points|times)\b"
 )
 _VERDICT = re.compile(
-    r"\b(helps?|helped|hurts?|undecided|depends? on the measure|no better|better"
+    r"\b(helps?|helped|hurts?|inconclusive|(positive|negative) transfer|no better"
+    r"|better"
     r"|worse|gains?|gained|loses?|lose|lost|beats?|reach(es)?|leads?|outperforms?"
     r"|improves?|useless|costs? \w+ points|hardly|collapses?|diverges?"
     r"|the (more|fewer|most|least)|(every|no|most|all) methods?|full length"

@@ -9,9 +9,9 @@ from result_sentences.numbers import PRINTED_RATES, Numbers
 from result_sentences.sentences import (
     ALONE,
     APPENDIX,
-    DEPENDS,
     DIGITS,
     DOCS,
+    EQUAL,
     HELP,
     HELPS,
     HURTS,
@@ -32,7 +32,7 @@ from result_sentences.sentences import (
 
 RATES = PRINTED_RATES
 SIZES = (6, 15, 60)
-FALSE = {HELPS: 0, HURTS: 2, "equal": 4}  # places in the table of verdicts
+FALSE = {HELPS: 0, HURTS: 2, EQUAL: 4}  # places in the table of verdicts
 
 
 def all_rates(n: Numbers, table: int, method: str = "") -> np.ndarray:
@@ -62,7 +62,7 @@ def fits_power(n: Numbers, column: int, hits: int, cases: int) -> bool:
 def false_words(n: Numbers) -> bool:
     return all(
         fits_false(n, word, hits, cases)
-        for word, hits, cases in ((HELPS, 1, 1651), (HURTS, 5, 737), ("equal", 0, 1498))
+        for word, hits, cases in ((HELPS, 1, 1651), (HURTS, 5, 737), (EQUAL, 0, 1498))
     )
 
 
@@ -124,23 +124,24 @@ ERROR_RATES = [
     ),
     Result(
         APPENDIX,
-        "Of 1920 verdicts, on 960 pools and two methods, *helps* was false once in "
-        "the 1651 cases where the source does not help, *hurts* 5 times in 737, "
-        "*equal* never in 1498.",
+        "Of 1920 verdicts, on 960 pools and two methods, *positive transfer* was false "
+        "once in the 1651 cases where the source does not help, *negative transfer* 5 "
+        "times in 737, *no effect* never in 1498.",
         holds=false_words,
         rests_on=RATES,
     ),
     Result(
         APPENDIX,
-        "The rule says *helps* in 41 of the 136 cases where the source certainly "
-        "helps, *hurts* in 397 of the 823 where it certainly hurts, and *equal* in "
-        "none of 147, because these pools have too few rows for it.",
+        "The rule says *positive transfer* in 41 of the 136 cases where the source "
+        "certainly helps, *negative transfer* in 397 of the 823 where it certainly "
+        "hurts, and *no effect* in none of 147, because these pools have too few rows "
+        "for it.",
         holds=powers,
         rests_on=RATES,
     ),
     Result(
         APPENDIX,
-        "The verdict depends on the measure in {:.0f} % of cases, and in up to "
+        "Accuracy and balanced accuracy disagree in {:.0f} % of cases, and in up to "
         "{:.0f} % with unequal class shares.",
         lambda n: (
             np.mean([v[1][-1] for k, v in n.rates.items() if k.startswith("all")]),
@@ -151,11 +152,11 @@ ERROR_RATES = [
     Result(
         APPENDIX,
         "Where the source costs 20 points in one trial of 20 and gains one point in "
-        "the others, the mean gain is zero, and the rule says *helps* in {:.0f} to "
-        "{:.0f} %: ten trials without the failure look like a gain.",
+        "the others, the mean gain is zero, and the rule says *positive transfer* in "
+        "{:.0f} to {:.0f} %: ten trials without the failure look like a gain.",
         lambda n: (
-            min(n.printed("false helps: one trial in 20 fails")),
-            max(n.printed("false helps: one trial in 20 fails")),
+            min(n.printed("false positive transfer: one trial in 20 fails")),
+            max(n.printed("false positive transfer: one trial in 20 fails")),
         ),
         rests_on=RATES,
     ),
@@ -282,7 +283,7 @@ NEWER_METHODS = [
     ),
     Result(
         HELP,
-        "The rule returns *helps* for none of these methods.",
+        "The rule returns *positive transfer* for none of these methods.",
         holds=nothing_helps,
         rests_on=NEWER_TABLES,
     ),
@@ -298,8 +299,7 @@ NEWER_METHODS = [
     ),
     Result(
         HELP,
-        "On all four benchmarks it is undecided whether the source helps KPG-RL and "
-        "KPG-RL-GW.",
+        "On all four benchmarks the verdict on KPG-RL and KPG-RL-GW is inconclusive.",
         holds=lambda n: all(
             n(*place, row, "verdict") == OPEN
             for place in PLACES
@@ -318,11 +318,11 @@ NEWER_METHODS = [
     ),
     Result(
         HELP,
-        "Whether the source helps JMEA is open on all four (on GoogLeNet, accuracy "
-        "says *equal*, but balanced accuracy does not).",
+        "The verdict on JMEA is inconclusive on all four (on GoogLeNet, accuracy says "
+        "*no effect*, but balanced accuracy does not).",
         holds=lambda n: (
-            all(n(*place, "jmea", "verdict") in (OPEN, DEPENDS) for place in PLACES)
-            and n(*NETS[0], "jmea", "accuracy_verdict") == "equal"
+            all(n(*place, "jmea", "verdict") == OPEN for place in PLACES)
+            and n(*NETS[0], "jmea", "accuracy_verdict") == EQUAL
         ),
         rests_on=NEWER_TABLES,
     ),
@@ -336,7 +336,7 @@ NEWER_METHODS = [
     Result(
         HELP,
         "KPG-RL-KP, which also uses shared columns, reaches {} % on Docs to code, "
-        "where the rule says *helps*.",
+        "where the rule says *positive transfer*.",
         lambda n: [n.accuracy(NEWER, DOCS, "kpg-rl-kp")],
         lambda n: n(NEWER, DOCS, "kpg-rl-kp", "verdict") == HELPS,
         NEWER_TABLES,

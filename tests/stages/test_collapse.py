@@ -67,9 +67,15 @@ def test_a_fit_that_failed_has_not_collapsed(
     assert told == [("failed", "")] * 2
 
 
-def scores_of(folder: Path, trials: Sequence[dict[str, Any]]) -> dict[str, np.ndarray]:
-    """Score two iterations of each trial that ran, by a record that is written here."""
-    labels = {"id": IDS, "label": ["a"] * 40, "position": range(40)}
+def scores_of(
+    folder: Path, trials: Sequence[dict[str, Any]], right: int = 37
+) -> dict[str, np.ndarray]:
+    """Score two iterations of each trial that ran, by a record that is written here.
+
+    All 40 rows are predicted as one class, which is that of `right` rows.
+    """
+    truth = ["a"] * right + ["b"] * (40 - right)
+    labels = {"id": IDS, "label": truth, "position": range(40)}
     write_rows(folder / "right.parquet", LABEL_COLUMNS, labels)
     ran = [trial["trial"] for trial in trials if trial["status"] == "ok"]
     cells = [(trial, step, key) for trial in ran for step in (1, 2) for key in IDS]
@@ -99,3 +105,19 @@ def test_scores_mark_every_iteration_of_a_trial_that_collapsed(tmp_path: Path) -
     assert scores["collapsed"].dtype == bool
     assert scores["trial"].tolist() == [1, 1, 2, 2, 3]
     assert scores["collapsed"].tolist() == [True, True, False, False, False]
+
+
+@pytest.mark.parametrize(
+    ("kind", "right", "degenerate"),
+    [
+        ("one class", 37, True),
+        ("one class", 38, False),  # 95 %
+        ("one class", 0, True),  # nearly all rows are of one class, but of another
+        ("parallel rows", 38, True),
+    ],
+)
+def test_one_predicted_class_is_right_if_nearly_all_rows_are_of_it(
+    tmp_path: Path, kind: str, right: int, degenerate: bool
+) -> None:
+    scores = scores_of(tmp_path, [{"trial": 1, **OK, "collapsed": kind}], right)
+    assert scores["collapsed"][scores["trial"] == 1].tolist() == [degenerate] * 2

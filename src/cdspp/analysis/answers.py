@@ -2,35 +2,18 @@
 
 import math
 from collections import Counter
-from typing import Any
 
 import pandas as pd
 
-from cdspp.analysis import source_help, verdicts
-from cdspp.core.names import ALONE, AVERAGE, MATCHED
+from cdspp.analysis import source_help, transfer, verdicts
+from cdspp.analysis.transfer import Transfer
+from cdspp.core.names import ALONE, AVERAGE, MATCHED, WITHOUT_SOURCE
 from cdspp.core.wording import in_points, sentence
 
 _OVER = {
     ALONE: "over no source it gains",
     MATCHED: "over no source with matched class sizes",
 }
-_SENTENCES = {
-    verdicts.HELPS: "the source helps {}",
-    verdicts.HURTS: "the source hurts {}",
-    verdicts.EQUAL: "the source makes no difference to {} beyond the margin",
-    verdicts.UNDECIDED: "the trials leave open whether the source helps {}",
-    verdicts.DEPENDS: "whether the source helps {} depends on the measure",
-    verdicts.TOO_FEW: (
-        f"there are too few trials (fewer than {verdicts.MIN_TRIALS}) to say whether "
-        "the source helps {}"
-    ),
-    verdicts.COLLAPSED: (
-        "no statement on {}, because fits collapsed or diverged: centre or scale "
-        "features"
-    ),
-}
-# Verdicts in the order of sentences and tables.
-VERDICT_ORDER = (*verdicts.STATEMENTS, verdicts.TOO_FEW, verdicts.COLLAPSED)
 
 
 def interval_text(gain: verdicts.PairedGain) -> str:
@@ -41,10 +24,31 @@ def interval_text(gain: verdicts.PairedGain) -> str:
     return f"{in_points(gain.gain)} points (95 % interval {low} to {high})"
 
 
-def verdict_of(comparisons: pd.DataFrame) -> str:
+def verdict_of(comparisons: pd.DataFrame) -> Transfer:
     """Return the verdict on the average over tasks, or on the only one."""
     average = source_help.on_average(comparisons)
-    return verdicts.NOT_ASKED if average.empty else str(average["verdict"].iloc[0])
+    if average.empty:
+        return Transfer.INCONCLUSIVE
+    return Transfer.of(average["verdict"].iloc[0])
+
+
+def explanation(comparisons: pd.DataFrame) -> str:
+    """Return why a verdict on one task or average is inconclusive, with its numbers.
+
+    It is the margin of no effect, and empty for other verdicts.
+    """
+    first = comparisons.iloc[0]
+    reason = str(first["reason"])
+    if reason == transfer.NOT_DECIDED:
+        return f"{reason} ({verdicts.detectable_text(first['detectable'])})"
+    if reason == transfer.DISAGREE:
+        both = first["accuracy_verdict"], first["balanced_verdict"]
+        return f"{reason} ({both[0]}, {both[1]})"
+    hardest = comparisons[comparisons["rival"] == first["hardest"]]
+    if reason == transfer.NOT_SPECIFIC and len(hardest):
+        gain = in_points(hardest["gain"].iloc[0], sign=True)
+        return f"{reason} ({gain} over {hardest['rival_name'].iloc[0]})"
+    return reason
 
 
 def tally(comparisons: pd.DataFrame) -> Counter[str]:
@@ -53,12 +57,18 @@ def tally(comparisons: pd.DataFrame) -> Counter[str]:
     return Counter(tasks["verdict"])
 
 
+def tally_texts(counts: Counter[str], form: str = "{0} {1}") -> list[str]:
+    """Return the counted verdicts, in the order of their scale."""
+    words = (each.word for each in Transfer if counts[each.word])
+    return [form.format(counts[word], word) for word in words]
+
+
 def reference_answer(comparisons: pd.DataFrame) -> str:
     """Return the answer for the reference by default, and the effect of selection."""
     default = source_help.of_reference(comparisons)
     selected = source_help.of_reference(comparisons, selected=True)
     if not comparisons["state"].any():
-        return "Not asked: no other source state was run."
+        return f"{sentence(Transfer.INCONCLUSIVE.word)}: {transfer.NOT_RUN}."
     if not default["state"].any():
         return ""
     answered = sentence(_answer(default, default))
@@ -71,13 +81,15 @@ def reference_answer(comparisons: pd.DataFrame) -> str:
 
 def _answer(comparisons: pd.DataFrame, default: pd.DataFrame) -> str:
     average, counts = source_help.on_average(comparisons), tally(comparisons)
-    text = _SENTENCES[verdict_of(average)].format(default["display_name"].iloc[0])
-    text = f"{text}{_numbers(average)}."
+    text = verdict_of(average).on(default["display_name"].iloc[0])
+    if why := explanation(average):
+        text += f", {why}"
+    text += f"{_numbers(average)}."
+    if average["reason"].iloc[0] == transfer.DEGENERATE:
+        text += " Centre or scale the features."
     if counts.total() < 2:
         return text
-    titles = {verdicts.COLLAPSED: "collapsed or diverged fits"}
-    names = [word for word in VERDICT_ORDER if counts[word]]
-    tasks = ", ".join(f"{titles.get(word, word)} on {counts[word]}" for word in names)
+    tasks = ", ".join(tally_texts(counts, "{1} on {0}"))
     return f"on average over {counts.total()} tasks {text} Task by task: {tasks}."
 
 
@@ -96,39 +108,34 @@ def without_source(comparisons: pd.DataFrame) -> list[str]:
 def gain_without_source(comparisons: pd.DataFrame) -> tuple[float, float] | None:
     """Return the gain over the baseline without a source and with it, if known.
 
-    It is unknown if fits have collapsed or diverged.
+    It is unknown if fits are degenerate.
     """
     others = ~comparisons["state"] & (comparisons["rival"] != source_help.ALL_COLUMNS)
     over_baseline = comparisons[others]["gain"].tolist()
     over_none = comparisons[comparisons["rival"] == ALONE]["gain"].tolist()
-    collapsed = (comparisons["verdict"] == verdicts.COLLAPSED).any()
-    if collapsed or not over_baseline or not over_none:
+    degenerate = (comparisons["reason"] == transfer.DEGENERATE).any()
+    if degenerate or not over_baseline or not over_none:
         return None
     return over_baseline[0] - over_none[0], over_baseline[0]
 
 
 def _numbers(average: pd.DataFrame) -> str:
     """Return the gains over no source, and over the strongest control."""
-    verdict = verdict_of(average)
-    if verdict not in verdicts.STATEMENTS:
+    first, rows = average.iloc[0], {row.rival: row for row in average.itertuples()}
+    if math.isnan(first["p_helps"]):
         return ""
-    rows: dict[Any, Any] = {row.rival: row for row in average.itertuples()}
-    hardest = str(average["hardest"].iloc[0])
-    if verdict == verdicts.DEPENDS:
-        first, rival = average.iloc[0], rows.get(ALONE) or rows[hardest]
+    hardest = str(first["hardest"])
+    if first["reason"] == transfer.DISAGREE:
+        rival = rows.get(ALONE) or rows[hardest]
         name = "no source" if rival.rival == ALONE else rival.rival
         gains = (rival.gain, rival.balanced_gain)
         plain, balanced = (in_points(gain, sign=True) for gain in gains)
-        words = f"{first['accuracy_verdict']} by accuracy ({plain} points over {name})"
-        others = f"{first['balanced_verdict']} by balanced accuracy ({balanced} points)"
-        return f": {words}, {others}"
+        text = f": {plain} points over {name} by accuracy"
+        return f"{text}, {balanced} by balanced accuracy"
     parts = [
         f"{_OVER.get(state, f'over {rows[state].rival_name}')} "
         f"{interval_text(rows[state])}"
-        for state in dict.fromkeys((ALONE, MATCHED, hardest))
+        for state in dict.fromkeys((*WITHOUT_SOURCE, hardest))
         if state in rows
     ]
-    text = f": {', '.join(parts)}" if parts else ""
-    if verdict == verdicts.UNDECIDED:
-        text += f"; {verdicts.detectable_text(average['detectable'].iloc[0])}"
-    return text
+    return f": {', '.join(parts)}" if parts else ""

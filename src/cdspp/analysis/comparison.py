@@ -10,17 +10,9 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-from cdspp.analysis.vote import (
-    EQUAL,
-    HELPS,
-    HURTS,
-    INCONCLUSIVE,
-    LEVEL,
-    NO_EFFECT,
-    Estimate,
-    SourceGain,
-)
-from cdspp.core.wording import aligned, counted, in_points, listed
+from cdspp.analysis.transfer import Transfer, margin_text
+from cdspp.analysis.vote import LEVEL, NO_EFFECT, Estimate, SourceGain
+from cdspp.core.wording import aligned, counted, in_points, listed, sentence
 
 ENOUGH = 20  # rows that are worth labelling at once
 SHOWN = 5  # members that the answer names
@@ -62,7 +54,7 @@ class Comparison:
     source_gain : SourceGain or None
         The accuracy of the vote minus that of the vote of the members without the
         source, its interval, and the share of rows on which both differ; `verdict` is
-        "helps", "hurts", "no effect" or "inconclusive". None without a source.
+        one of `cdspp.analysis.transfer`. None without a source.
     candidates : DataFrame
         By method: what it uses of the source, its `weight` in the vote, zero for named
         methods that did not join, `accuracy` on held-out rows, `gain` over
@@ -157,7 +149,12 @@ class Comparison:
         else:
             numbers = f"{gain} points ({100 * LEVEL:.0f} % interval {low} to {high})"
             differ += ", so the gain is no larger"
-        yield f"{_VERDICTS[found.verdict]}: {numbers}. {differ}."
+        answer = sentence(found.verdict.sentence)
+        if found.verdict is Transfer.INCONCLUSIVE:
+            answer = f"Whether the source helps is {found.verdict.sentence}"
+        if found.verdict is Transfer.NO_EFFECT:
+            answer += f" ({margin_text(NO_EFFECT)})"
+        yield f"{answer}: {numbers}. {differ}."
 
     def _members_line(self) -> str:
         members = self.members
@@ -228,7 +225,7 @@ class Comparison:
             "accuracy": _numbers(self.accuracy),
             "balanced_accuracy": _numbers(self.balanced_accuracy),
             "interval_level": LEVEL,
-            "source_gain": gain and {**_numbers(gain), "verdict": gain.verdict},
+            "source_gain": gain and {**_numbers(gain), "verdict": gain.verdict.word},
             "n_labelled": self.n_labelled,
             "n_unlabelled": self.n_unlabelled,
             "fewest_labels_of_a_class": self.fewest,
@@ -254,14 +251,6 @@ class Comparison:
         axes.barh(members["display_name"], 100 * members["weight"])
         axes.set_xlabel("weight in the vote, %")
         return axes
-
-
-_VERDICTS = {
-    HELPS: "The source helps",
-    HURTS: "The source hurts",
-    EQUAL: f"The source has no effect (within {100 * NO_EFFECT:.0f} point)",
-    INCONCLUSIVE: "Whether the source helps is inconclusive",
-}
 
 
 def _of_100(found: Estimate) -> tuple[str, str]:

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 RESULT_COLUMNS = (*FitKey._fields, "trial", "status", "reason", *USAGE, "selected")
+_TRIAL = ["benchmark", "setting", "task", "method", "trial"]
 # Software that every study uses but no record lists.
 UNLISTED = ("cdspp", "snakemake")
 MOST_NAMED = 4  # packages or rows that a note names
@@ -201,7 +202,7 @@ def sample_faults(records: Iterable[Mapping[str, Any]], root: Path) -> list[str]
 
 def failure_text(results: pd.DataFrame) -> str:
     """Count the failed fits of each method; empty if none failed."""
-    fits = results.drop_duplicates(["benchmark", "setting", "task", "method", "trial"])
+    fits = results.drop_duplicates(_TRIAL)
     failed = fits[fits["status"] != "ok"].groupby("method", sort=False).size()
     if failed.empty:
         return ""
@@ -211,15 +212,34 @@ def failure_text(results: pd.DataFrame) -> str:
 
 def failures_of_scores(paths: Iterable[PathLike]) -> str:
     """Return `failure_text` of the existing score files of a study."""
+    return failure_text(_read_existing(paths))
+
+
+def scored_jobs(
+    paths: Iterable[PathLike], scores: Iterable[PathLike]
+) -> list[Mapping[str, Any]]:
+    """Return `intact_jobs` with the trials of the study, which score files have."""
+    frame = _read_existing(scores)
+    scored = {*frame[_TRIAL].itertuples(index=False, name=None)}
+    jobs: list[Mapping[str, Any]] = []
+    for job in intact_jobs(paths):
+        key = tuple(job[name] for name in _TRIAL[:-1])
+        trials = [t for t in job["trials"] if (*key, t["trial"]) in scored]
+        if trials:
+            jobs.append({**job, "trials": trials})
+    return jobs
+
+
+def _read_existing(paths: Iterable[PathLike]) -> pd.DataFrame:
     import pandas as pd
 
     from cdspp.analysis.summary import read_scores
 
-    scores = []
+    scores = [pd.DataFrame(columns=[*_TRIAL, "status"])]
     for path in filter(Path.is_file, map(Path, paths)):
         with suppress(DataError):  # damaged, as `cdspp verify` reports
             scores.append(read_scores(path).assign(benchmark=path.stem))
-    return failure_text(pd.concat(scores)) if scores else ""
+    return pd.concat(scores[1:] or scores)
 
 
 class Entry(NamedTuple):

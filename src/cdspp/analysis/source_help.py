@@ -10,8 +10,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from cdspp.analysis import verdicts
+from cdspp.analysis import transfer, verdicts
 from cdspp.analysis.summary import MOST_COLLAPSED, Floats, Summary, mean_sd, summarise
+from cdspp.analysis.transfer import Transfer
 from cdspp.analysis.verdicts import Gains, PairedGain, Stratum, Verdict
 from cdspp.core import names
 from cdspp.core.wording import STATE_TITLES
@@ -27,7 +28,8 @@ COMPARISON_COLUMNS = {
     name: kind
     for kind, names in (
         ("str", "benchmark title row display_name role bridge task rival rival_name"),
-        ("bool", "state"),
+        ("str", "rival_row"),
+        ("bool", "state degenerate"),
         ("float64", "accuracy rival_accuracy gain low high p_above p_below"),
         ("int64", "losses trials"),
         ("float64", "least"),
@@ -38,19 +40,19 @@ COMPARISON_COLUMNS = {
         ("float64", "balanced_low balanced_high balanced_p_above balanced_p_below"),
         ("str", "balanced_pair"),
         ("float64", "macro_f1 rival_macro_f1"),
-        ("str", "verdict accuracy_verdict balanced_verdict"),
-        ("float64", "p_helps p_hurts"),
+        ("str", "verdict reason accuracy_verdict balanced_verdict"),
+        ("float64", "p_helps p_hurts p_without"),
         ("str", "hardest"),
-        ("float64", "detectable balanced_p_helps balanced_p_hurts"),
+        ("float64", "detectable balanced_p_helps balanced_p_hurts balanced_p_without"),
     )
     for name in names.split()
 }
 _ESTIMATES = ("gain", "low", "high", "p_above", "p_below")
 _GAIN_COLUMNS = (*_ESTIMATES, "losses", "trials", "least", "one_decides")
-_VERDICT_COLUMNS = ("p_helps", "p_hurts", "hardest", "detectable")
+_VERDICT_COLUMNS = ("p_helps", "p_hurts", "p_without", "hardest", "detectable")
 _SIDES = ("benchmark", "task", "row", "display_name", "rival", "accuracy")
 _RESULT = ("gain", "low", "high", "trials", "p_helps", "p_hurts", "accuracy_verdict")
-_SOURCE_COLUMNS = (*_SIDES, "rival_accuracy", *_RESULT)
+_SOURCE_COLUMNS = (*_SIDES, "rival_accuracy", *_RESULT, "reason")
 _SOURCE_TITLES = {"rival": "source", "rival_accuracy": "accuracy_without"}
 _MEASURES = ("", "balanced_")  # prefixes of column names
 _FEWEST_DOMAINS = 4  # fewer target domains say little about others
@@ -101,23 +103,25 @@ class SampleComparison:
         """Yield a record per task and rival, by `COMPARISON_COLUMNS`."""
         tasks, rivals = list(self._values["accuracy"]), self._rivals
         margin = self.summary.plan.margin / 100
-        collapsed = [{r.key for r in rivals if self.collapsed(r, t)} for t in tasks]
+        unusable = [{r.key for r in rivals if self.degenerate(r, t)} for t in tasks]
         measured = {}
         for prefix in _MEASURES:
             gains = [{r.key: self.gain(r, t, prefix) for r in rivals} for t in tasks]
-            measured[prefix] = gains, self._verdicts(gains, collapsed)
+            measured[prefix] = gains, self._verdicts(gains, unusable)
         for (i, task), rival in product(enumerate(tasks), rivals):
-            record, verdict_names = self.names_and_means(rival, task), []
+            record, found = self.names_and_means(rival, task), []
+            record["degenerate"] = rival.key in unusable[i]
             for prefix, (gains, decisions) in measured.items():
                 gain = gains[i][rival.key]
                 record |= _columns(gain, decisions[i], prefix)
                 pair = verdicts.decide_pair(gain, margin)
-                pair = verdicts.COLLAPSED if rival.key in collapsed[i] else pair
-                record[f"{prefix}pair"] = pair
-                verdict_names.append(decisions[i].name)
+                pair = Transfer.INCONCLUSIVE if record["degenerate"] else pair
+                record[f"{prefix}pair"] = pair.word
+                found.append(decisions[i])
             if task == names.AVERAGE and record["trials"] >= verdicts.INTERVAL_TRIALS:
                 record |= self._over_domains(rival)
-            yield record | {"verdict": verdicts.joint_verdict(*verdict_names)}
+            joint, reason = verdicts.joint_verdict(*found)
+            yield record | {"verdict": joint.word, "reason": reason}
 
     @cached_property
     def _rivals(self) -> list[Rival]:
@@ -158,6 +162,7 @@ class SampleComparison:
             "display_name": row.display_name + row.marks,
             **{"role": row.role, "bridge": row.bridge, "task": task},
             **{"rival": rival.key, "rival_name": rival.name, "state": rival.state},
+            "rival_row": self.summary.rows[rival.place].key,
         }
         for name, values in self._values.items():
             record[name] = mean_sd(values[task][self.place])[0]
@@ -175,7 +180,7 @@ class SampleComparison:
         strata = row_strata(self.per_sample, pair, tasks, bool(prefix))
         return verdicts.two_way_gain(strata)
 
-    def collapsed(self, rival: Rival, task: str) -> bool:
+    def degenerate(self, rival: Rival, task: str) -> bool:
         """Return whether too many fits of the rival or of the method are degenerate."""
         summary, places = self.summary, [self.place, rival.place]
         tasks = [task in (each, names.AVERAGE) for each in summary.tasks]
@@ -184,17 +189,17 @@ class SampleComparison:
         return bool(sides.sum(axis=(1, 2)).max() / max(both.sum(), 1) > MOST_COLLAPSED)
 
     def _verdicts(
-        self, gains: Sequence[Gains], collapsed: Sequence[set[str]]
+        self, gains: Sequence[Gains], degenerate: Sequence[set[str]]
     ) -> list[Verdict]:
         """Return the verdicts on all tasks together, and one on their average."""
         bridged, margin = bool(self.row.bridge), self.summary.plan.margin / 100
         states = [rival.key for rival in self._rivals if rival.state or bridged]
         tasks = [{state: gain[state] for state in states} for gain in gains]
-        excluded = [not unusable.isdisjoint(states) for unusable in collapsed]
+        excluded = [not unusable.isdisjoint(states) for unusable in degenerate]
         found, n_tasks = [], len(self.summary.tasks)
         for part in (slice(n_tasks), slice(n_tasks, None)):
-            unusable = excluded[part]
-            found += verdicts.decide_all(tasks[part], margin=margin, collapsed=unusable)
+            options: Any = {"margin": margin, "degenerate": excluded[part]}
+            found += verdicts.decide_all(tasks[part], **options)
         return found
 
     def _over_domains(self, rival: Rival) -> dict[str, float]:
@@ -233,11 +238,12 @@ def compare_without_each(
         decisions = verdicts.decide_all(
             [{names.ALONE: gain} for gain in gains],
             margin=plan.margin / 100,
-            collapsed=[comparison.collapsed(rival, task) for rival in rivals],
+            degenerate=[comparison.degenerate(rival, task) for rival in rivals],
         )
         for rival, gain, verdict in zip(rivals, gains, decisions, strict=True):
             means = comparison.names_and_means(rival, task)
-            records.append(means | _columns(gain, verdict))
+            columns = _columns(gain, verdict) | {"reason": verdict.reason}
+            records.append(means | columns)
     frame = pd.DataFrame(records, columns=list(_SOURCE_COLUMNS))
     return frame.rename(columns=_SOURCE_TITLES | {"accuracy_verdict": "verdict"})
 
@@ -245,7 +251,7 @@ def compare_without_each(
 def _columns(gain: PairedGain, verdict: Verdict, prefix: str = "") -> dict[str, Any]:
     columns = {prefix + name: getattr(gain, name) for name in _GAIN_COLUMNS}
     columns |= {prefix + name: getattr(verdict, name) for name in _VERDICT_COLUMNS}
-    return columns | {f"{prefix or 'accuracy_'}verdict": verdict.name}
+    return columns | {f"{prefix or 'accuracy_'}verdict": verdict.transfer.word}
 
 
 def row_strata(
@@ -256,7 +262,8 @@ def row_strata(
 ) -> list[Stratum]:
     """Return gains by row over tasks, one stratum per target domain, or class of it."""
     right = {t: [per_sample.right(r.setting, t, r.method) for r in pair] for t in tasks}
-    n_trials = min(len(trials) for sides in right.values() for trials in sides)
+    ran = [len(trials) for sides in right.values() for trials in sides]
+    n_trials = min([*ran, *(row.n_trials for row in pair)])
     sums: dict[str, Floats] = {}
     classes = {}
     for task, (first, second) in right.items():
@@ -324,15 +331,21 @@ def on_average(comparisons: pd.DataFrame) -> pd.DataFrame:
     return average if len(average) else comparisons
 
 
-def pair_verdict(comparison: Any) -> str:
-    """Return the verdict on one comparison, by accuracy and balanced accuracy.
+def pair_verdict(comparison: Any) -> tuple[Transfer, str]:
+    """Return verdict and reason on one comparison, by both measures of accuracy.
 
-    If the verdict over all states depends on the measure, no single state is certain.
+    If the measures disagree on all controls together, no single one is certain.
     """
-    verdict = verdicts.joint_verdict(comparison.pair, comparison.balanced_pair)
-    open_over_all = comparison.state and comparison.verdict == verdicts.DEPENDS
-    certain = verdict in (verdicts.HELPS, verdicts.HURTS)
-    return verdicts.DEPENDS if open_over_all and certain else verdict
+    plain, balanced = map(Transfer.of, (comparison.pair, comparison.balanced_pair))
+    if comparison.degenerate:
+        return Transfer.INCONCLUSIVE, transfer.DEGENERATE
+    if comparison.trials < verdicts.MIN_TRIALS:
+        return Transfer.INCONCLUSIVE, transfer.TOO_FEW
+    open_over_all = comparison.state and comparison.reason == transfer.DISAGREE
+    if plain is not balanced or (open_over_all and plain.decided):
+        return Transfer.INCONCLUSIVE, transfer.DISAGREE
+    is_open = plain is Transfer.INCONCLUSIVE
+    return plain, transfer.NOT_DECIDED if is_open else ""
 
 
 def matrix(comparisons: pd.DataFrame, *, corrected: bool) -> pd.DataFrame:
@@ -350,21 +363,49 @@ def _over_methods(averages: pd.DataFrame) -> pd.DataFrame:
     for prefix in _MEASURES:
         pair, column = f"{prefix}pair", f"{prefix or 'accuracy_'}verdict"
         for _, family in averages.groupby("rival", sort=False):
+            tested = (family["trials"] >= verdicts.MIN_TRIALS) & ~family["degenerate"]
             p_values = f"{prefix}p_above", f"{prefix}p_below"
-            result.loc[family.index, pair] = _corrected(family, pair, p_values)
+            result.loc[family.index, pair] = _corrected(family, tested, pair, p_values)
+        tested = first["p_helps"].notna()
         p_values = f"{prefix}p_helps", f"{prefix}p_hurts"
-        corrected = _corrected(first, column, p_values)
-        of_row = dict(zip(first["row"], corrected, strict=True))
-        pairs = zip(result["row"], averages[column], strict=True)
-        result[column] = [of_row.get(row, verdict) for row, verdict in pairs]
-    both = zip(result["accuracy_verdict"], result["balanced_verdict"], strict=True)
-    return result.assign(verdict=[verdicts.joint_verdict(*pair) for pair in both])
+        without = f"{prefix}p_without"
+        columns = {
+            column: _corrected(first, tested, column, p_values),
+            without: first[without].where(~tested, _holm(first[without][tested])),
+        }
+        for name, values in columns.items():
+            of_row = dict(zip(first["row"], values, strict=True))
+            pairs = zip(result["row"], averages[name], strict=True)
+            result[name] = [of_row.get(row, value) for row, value in pairs]
+    joint = [_joint_of_columns(row) for row in result.itertuples()]
+    words, reasons = zip(*joint, strict=True)
+    return result.assign(verdict=words, reason=reasons)
 
 
-def _corrected(rows: pd.DataFrame, column: str, p_values: tuple[str, str]) -> pd.Series:
-    corrected = rows[column].copy()
-    tested = rows[corrected.isin(verdicts.STATEMENTS)]
-    for verdict, name in zip((verdicts.HELPS, verdicts.HURTS), p_values, strict=True):
-        lost = np.array(verdicts.holm(tested[name].tolist())) >= verdicts.ALPHA
-        corrected[tested.index[lost & (tested[column] == verdict)]] = verdicts.UNDECIDED
+def _joint_of_columns(row: Any) -> tuple[str, str]:
+    """Return verdict and reason from the corrected verdicts by both measures."""
+    if np.isnan(row.p_helps):
+        return row.verdict, row.reason
+    if row.accuracy_verdict != row.balanced_verdict:
+        return Transfer.INCONCLUSIVE.word, transfer.DISAGREE
+    reason = row.reason if row.accuracy_verdict == row.verdict else ""
+    if row.accuracy_verdict == Transfer.INCONCLUSIVE.word:
+        reason = verdicts.inconclusive_reason(row.p_without, row.balanced_p_without)
+    return row.accuracy_verdict, reason
+
+
+def _corrected(
+    rows: pd.DataFrame, is_tested: pd.Series, column: str, p_values: tuple[str, str]
+) -> pd.Series:
+    corrected, tested = rows[column].copy(), rows[is_tested]
+    sides = Transfer.POSITIVE, Transfer.NEGATIVE
+    for verdict, name in zip(sides, p_values, strict=True):
+        lost = (_holm(tested[name]) >= verdicts.ALPHA) & (
+            tested[column] == verdict.word
+        )
+        corrected[lost.index[lost]] = Transfer.INCONCLUSIVE.word
     return corrected
+
+
+def _holm(p_values: pd.Series) -> pd.Series:
+    return pd.Series(verdicts.holm(p_values.tolist()), p_values.index, dtype=float)

@@ -136,8 +136,11 @@ def summarise(
     """Arrange a score file by the rows that a plan shows, or by given ones."""
     shown = plan.shown_rows if rows is None else tuple(rows)
     usable = _usable_scores(scores, shown, plan.tasks)
+    limits = np.array([row.n_trials for row in shown], dtype=np.int64)
+    # Files may have more trials than the study asks for.
+    usable = usable[usable["trial"].to_numpy() <= limits[usable["row"]]]
     iterations, step = np.unique(usable["iteration"], return_inverse=True)
-    n_trials = max([1, *(row.n_trials for row in shown), *usable["trial"].tolist()])
+    n_trials = int(max([1, *limits]))
     shape = (len(shown), len(plan.tasks), n_trials)
     by_iteration = np.full((*shape, len(iterations)), np.nan)
     by_iteration[(*_indices(usable), step)] = usable["accuracy"]

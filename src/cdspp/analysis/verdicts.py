@@ -20,18 +20,22 @@ with Satterthwaite's degrees of freedom, at least T - 1. Rows come in *strata* w
 means add up: target domains of several tasks, and for balanced accuracy their classes.
 
 **The verdict.** A method runs with the real source and with others in its place, its
-*source states*. The gains of the real source over each are tested with these errors:
+*controls*. The gains of the real source over each are tested with these errors:
 
-* *helps*: better than every state, by the largest one-sided p value (5 %, Holm). A
-  method that uses a bridge must also beat the baseline and target-only.
-* *hurts*: worse than both states without a source, by the same test.
-* *equal*: the 90 % intervals of the gains over both are within the margin (two
+* *positive transfer*: better than under every control, by the largest one-sided p value
+  (5 %, Holm). A method with shared information must also beat the baseline and
+  target-only.
+* *negative transfer*: worse than both controls without a source, by the same test.
+* *no effect*: the 90 % intervals of the gains over both are within the margin (two
   one-sided tests at 5 %), widened by what three test rows may hide.
-* *undecided*: anything else, with the minimum detectable gain at 80 % power.
+* *inconclusive*: anything else, with its reason; if the trials do not decide, with the
+  minimum detectable gain at 80 % power. A gain over no source that does not exceed
+  every corrupted source is not specific to the source's labels.
 
 Holm's correction covers the tasks of a benchmark, and in a matrix the methods. If
-accuracy and balanced accuracy lead to different verdicts, the verdict *depends on the
-measure*. Too few trials have no verdict, nor have collapsed or diverged fits.
+accuracy and balanced accuracy lead to different verdicts, the verdict is inconclusive,
+and so it is with fewer than five trials and with degenerate fits.
+`cdspp.analysis.transfer` has the words.
 
 References
 ----------
@@ -49,18 +53,17 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import stdtr, stdtrit
 
+from cdspp.analysis import transfer
 from cdspp.analysis.summary import Floats, mean_sd, present
-from cdspp.core.names import WITHOUT_SOURCE
+from cdspp.analysis.transfer import Transfer
+from cdspp.core.names import SOURCE_STATES, WITHOUT_SOURCE
 from cdspp.core.wording import in_points
 
 Gains: TypeAlias = Mapping[str, "PairedGain"]  # of the real source over each state
 
-HELPS, HURTS, EQUAL, UNDECIDED = "helps", "hurts", "equal", "undecided"
-DEPENDS = "depends on the measure"
-STATEMENTS = (HELPS, HURTS, EQUAL, UNDECIDED, DEPENDS)
-TOO_FEW, COLLAPSED, NOT_ASKED = "too few trials", "collapsed", "not asked"
+_CORRUPTED = {*SOURCE_STATES} - {*WITHOUT_SOURCE}
 ALPHA, LEVEL = 0.05, 0.95
-POWER = 0.8  # of detecting a gain as *helps*
+POWER = 0.8  # of detecting a gain as positive transfer
 MIN_TRIALS, INTERVAL_TRIALS = 5, 3  # fewest for a verdict, and for an interval
 # Standard deviations from the median, estimated by the median absolute deviation.
 OUTLIER, OUTLIER_TRIALS = 5.0, 5
@@ -140,8 +143,8 @@ def gain_of(differences: ArrayLike, *, resolution: float = 0.0) -> PairedGain:
     if distances.max() <= OUTLIER * 1.4826 * np.median(distances):
         return gain
     others = _gain_of_all(np.delete(values, distances.argmax()), resolution)
-    names = {_verdict_name(each.p_above, each.p_below) for each in (gain, others)}
-    return replace(gain, one_decides=len(names) > 1)
+    found = {_transfer(each.p_above, each.p_below) for each in (gain, others)}
+    return replace(gain, one_decides=len(found) > 1)
 
 
 def _gain_of_all(values: Floats, resolution: float) -> PairedGain:
@@ -173,7 +176,7 @@ class Stratum(NamedTuple):
 
 def detectable_text(gain: float) -> str:
     """Return the minimum detectable gain at the power `POWER` in words."""
-    return f"minimum detectable gain {in_points(gain)} ({100 * POWER:.0f} % power)"
+    return f"minimum detectable gain {in_points(gain)} at {100 * POWER:.0f} % power"
 
 
 def by_class(stratum: Stratum, codes: NDArray[np.integer]) -> list[Stratum]:
@@ -226,64 +229,80 @@ def _variance_parts(part: Stratum) -> tuple[tuple[float, float], tuple[float, fl
 class Verdict:
     """The verdict on a task or an average, and its numbers; p values are Holm's.
 
-    The gain over the state `hardest` is least certain; `detectable` is the minimum
-    detectable gain over every state at the power `POWER`.
+    `reason` explains why it is inconclusive, or states the margin of no effect.
+    `p_without` is the largest p value over the rivals that are no corrupted source. The
+    gain over the control `hardest` is least certain; `detectable` is the minimum
+    detectable gain over every control at the power `POWER`.
     """
 
-    name: str
+    transfer: Transfer
+    reason: str = ""
     p_helps: float = math.nan
     p_hurts: float = math.nan
+    p_without: float = math.nan
     hardest: str = ""
     detectable: float = math.nan
 
 
 def decide_all(
-    tasks: Sequence[Gains], *, margin: float, collapsed: Sequence[bool] = ()
+    tasks: Sequence[Gains], *, margin: float, degenerate: Sequence[bool] = ()
 ) -> list[Verdict]:
     """Return the verdicts on a benchmark's tasks together; the margin is a fraction."""
-    unusable = collapsed or [False] * len(tasks)
-    pairs = zip(tasks, unusable, strict=True)
-    verdicts = [Verdict(_no_verdict(*pair)) for pair in pairs]
-    places = [place for place, verdict in enumerate(verdicts) if not verdict.name]
+    unusable = degenerate or [False] * len(tasks)
+    reasons = [_untested(*pair) for pair in zip(tasks, unusable, strict=True)]
+    verdicts = [Verdict(Transfer.INCONCLUSIVE, reason) for reason in reasons]
+    places = [place for place, reason in enumerate(reasons) if not reason]
     nones = [[g for s, g in tasks[i].items() if s in WITHOUT_SOURCE] for i in places]
+    wholes = [[g for s, g in tasks[i].items() if s not in _CORRUPTED] for i in places]
     helps = holm([max(g.p_above for g in tasks[i].values()) for i in places])
+    without = holm([max((g.p_above for g in gains), default=1.0) for gains in wholes])
     hurts = holm([max((g.p_below for g in gains), default=1.0) for gains in nones])
-    numbers = zip(places, nones, helps, hurts, strict=True)
-    for place, without, p_helps, p_hurts in numbers:
+    numbers = zip(helps, hurts, without, strict=True)
+    for place, over_none, p_values in zip(places, nones, numbers, strict=True):
         task = tasks[place]
         hardest = max(task, key=lambda state: (task[state].p_above, -task[state].gain))
         detectable = max(
             (gain.quantile(1 - ALPHA / len(places)) + gain.quantile(POWER)) * gain.error
             for gain in task.values()
         )
-        equal = bool(without) and all(_is_equivalent(gain, margin) for gain in without)
-        name = _verdict_name(p_helps, p_hurts, equal)
-        verdicts[place] = Verdict(name, p_helps, p_hurts, hardest, detectable)
+        equal = bool(over_none) and all(_is_equivalent(g, margin) for g in over_none)
+        found = _transfer(p_values[0], p_values[1], equal)
+        reason = transfer.margin_text(margin) if found is Transfer.NO_EFFECT else ""
+        if found is Transfer.INCONCLUSIVE:
+            reason = inconclusive_reason(p_values[2])
+        verdicts[place] = Verdict(found, reason, *p_values, hardest, detectable)
     return verdicts
 
 
-def _no_verdict(task: Gains, collapsed: bool) -> str:
-    """Return why a task has no verdict; empty if it has one."""
+def _untested(task: Gains, degenerate: bool) -> str:
+    """Return why a task is not tested; empty if it is."""
     if not task:
-        return NOT_ASKED
+        return transfer.NOT_RUN
     if min(gain.trials for gain in task.values()) < MIN_TRIALS:
-        return TOO_FEW
-    return COLLAPSED if collapsed else ""
+        return transfer.TOO_FEW
+    return transfer.DEGENERATE if degenerate else ""
 
 
-def decide_pair(gain: PairedGain, margin: float) -> str:
-    """Return the verdict on one gain: `HELPS` if better than this state."""
+def inconclusive_reason(*p_without: float) -> str:
+    """Return why tests do not decide, from the p values against no source."""
+    if all(p < ALPHA for p in p_without):
+        return transfer.NOT_SPECIFIC
+    return transfer.NOT_DECIDED
+
+
+def decide_pair(gain: PairedGain, margin: float) -> Transfer:
+    """Return the verdict on one gain: positive if better than this rival."""
     if gain.trials < MIN_TRIALS:
-        return TOO_FEW
-    return _verdict_name(gain.p_above, gain.p_below, _is_equivalent(gain, margin))
+        return Transfer.INCONCLUSIVE
+    return _transfer(gain.p_above, gain.p_below, _is_equivalent(gain, margin))
 
 
-def _verdict_name(p_helps: float, p_hurts: float, equal: bool = False) -> str:
+def _transfer(p_helps: float, p_hurts: float, equal: bool = False) -> Transfer:
     if p_helps < ALPHA:
-        return HELPS
+        return Transfer.POSITIVE
     if p_hurts < ALPHA:
-        return HURTS
-    return EQUAL if equal else UNDECIDED
+        return Transfer.NEGATIVE
+    return Transfer.NO_EFFECT if equal else Transfer.INCONCLUSIVE
 
 
 def _is_equivalent(gain: PairedGain, margin: float) -> bool:
@@ -297,9 +316,12 @@ def _is_equivalent(gain: PairedGain, margin: float) -> bool:
     return -margin - ZERO < low and high < margin + ZERO
 
 
-def joint_verdict(plain: str, balanced: str) -> str:
-    """Return the verdict from those by accuracy and by balanced accuracy."""
-    return plain if plain == balanced else DEPENDS
+def joint_verdict(plain: Verdict, balanced: Verdict) -> tuple[Transfer, str]:
+    """Return verdict and reason from those by accuracy and by balanced accuracy."""
+    if plain.transfer is not balanced.transfer:
+        return Transfer.INCONCLUSIVE, transfer.DISAGREE
+    same = plain.reason == balanced.reason
+    return plain.transfer, plain.reason if same else transfer.NOT_DECIDED
 
 
 def holm(p_values: Sequence[float]) -> list[float]:

@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from scipy.special import betainc, betaincinv, ndtri
 
 from cdspp.analysis.summary import Floats
+from cdspp.analysis.transfer import Transfer
 from cdspp.core.linalg import Int
 from cdspp.methods.vote import DECIMALS, sums_of_votes
 
@@ -35,8 +36,6 @@ NO_EFFECT = 0.01  # largest gain, either way, that counts as none
 # Rows of gain +1 or -1 that are added to those on which two votes differ.
 PSEUDO_DIFFERING = 2.0
 
-HELPS, HURTS = "helps", "hurts"
-EQUAL, INCONCLUSIVE = "no effect", "inconclusive"
 NOT_TESTED = -1  # in predictions of held-out rows
 
 # By candidate, predictions or correctness, of shape (repeats, rows).
@@ -65,13 +64,13 @@ class SourceGain(NamedTuple):
     unknown: float
 
     @property
-    def verdict(self) -> str:
-        """Helps, hurts, no effect (within `NO_EFFECT` either way), or inconclusive."""
+    def verdict(self) -> Transfer:
+        """The verdict; no effect if within `NO_EFFECT` either way."""
         if self.low >= -NO_EFFECT and self.high <= NO_EFFECT:
-            return EQUAL
+            return Transfer.NO_EFFECT
         if self.low > 0:
-            return HELPS
-        return HURTS if self.high < 0 else INCONCLUSIVE
+            return Transfer.POSITIVE
+        return Transfer.NEGATIVE if self.high < 0 else Transfer.INCONCLUSIVE
 
 
 def correctness(predicted: Int, codes: Int) -> Floats:

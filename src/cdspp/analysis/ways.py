@@ -1,221 +1,265 @@
-"""The opening of the report: the ways of using a source, and whether each helps.
+"""The opening of the report: whether a source helps, by kind of transfer.
 
-A *way* is what source and target share: only classes, paired rows, or shared columns.
-The reference represents its way; every other way is represented by its most accurate
-method. The gain is over the most accurate method without a source. The verdict on the
-method is stricter: it must also beat every other state of the source.
+A *kind of transfer* is what source and target share: only labels, paired rows, or
+shared columns. The reference represents its kind; the method that the study names first
+represents every other kind, so that no result chooses it. The gain is over the method's
+own fit without a source. For the verdict it must also beat every other control.
 """
 
 import math
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import pandas as pd
 
-from cdspp.analysis import source_help, verdicts
-from cdspp.analysis.pairwise import ranked_methods
-from cdspp.core.names import ALONE, REFERENCE
+from cdspp.analysis import source_help, transfer, verdicts
+from cdspp.analysis.answers import explanation, tally_texts
+from cdspp.analysis.transfer import Transfer
+from cdspp.core.names import ALONE, REFERENCE, WITHOUT_SOURCE
 from cdspp.core.wording import DASH, aligned, counted, in_points, listed, sentence
 
 QUESTION = "Did the source help?"
-HELPS, HURTS, OPEN = verdicts.HELPS, verdicts.HURTS, "open"
-SIGNS = {HELPS: "▲", HURTS: "▼", OPEN: "○"}
-LABELS_ALONE = "source labels alone"
+LABELS_ONLY = "labels only"
 _NO_SOURCE = re.compile(f", (no source|{ALONE})$")  # in the names of some rows
-MOST_WORDS = 20  # in the sentence below the question
-_REASONS = {
-    verdicts.EQUAL: "no difference beyond the margin",
-    verdicts.TOO_FEW: "too few trials",
-    verdicts.COLLAPSED: "fits have collapsed or diverged",
-    verdicts.NOT_ASKED: "no other source was tried",
-}
+MOST_WORDS = 40  # in the sentence below the question
 
 
 @dataclass(frozen=True)
-class Way:
-    """A way on a benchmark: the method that represents it, and its verdict.
+class MethodTransfer:
+    """A method on a benchmark: its kind of transfer, its gain, and its verdict.
 
-    `accuracy`, `gain` and its 95 % interval are fractions, NaN if unknown. `reason`
-    explains why the verdict is open; the method is the best of `best_of` methods, or
-    an external one with a line of its `own`.
+    `accuracy`, the `gain` over its own fit without a source and its 95 % interval are
+    fractions, NaN if unknown; `strongest` names the control over which the gain is
+    least certain, `strongest_gain` is the gain over it. `reason` explains why the
+    verdict is inconclusive, or has the margin of no effect.
     """
 
-    title: str
+    row: str
+    kind: str
     method: str
     accuracy: float
     gain: float
     low: float
     high: float
-    word: str
+    trials: int
+    strongest: str
+    strongest_gain: float
+    verdict: Transfer
     reason: str
-    best_of: int = 1
+
+
+@dataclass(frozen=True)
+class Way:
+    """A kind of transfer on a benchmark, and the method that represents it.
+
+    `of_kind` counts the verdicts on all methods of the kind, corrected for their
+    number; an external reference has a line of its `own`.
+    """
+
+    title: str
+    of: MethodTransfer
+    of_kind: str = ""
     own: bool = False
 
 
 @dataclass(frozen=True)
 class Opening:
-    """The ways on one benchmark, and the best method without a source, if one ran."""
+    """The kinds of transfer on one benchmark, and the best fit without a source.
+
+    That is the best of `n_without` fits on these test rows, empty if none ran.
+    """
 
     title: str
     ways: tuple[Way, ...]
     without: str = ""
     accuracy: float = math.nan
+    n_without: int = 0
+
+    @property
+    def without_text(self) -> str:
+        """The best fit without a source in words; empty without one."""
+        if not self.without:
+            return ""
+        best = f"{in_points(self.accuracy)} % ({self.without})"
+        fits = f"best of {counted(self.n_without, 'fit')} on these test rows"
+        return f"without a source: {best}, {fits}"
+
+
+def every_method(
+    comparisons: pd.DataFrame, pairwise: pd.DataFrame, *, corrected: bool = True
+) -> list[MethodTransfer]:
+    """Return all methods that use a source, in the order of the study.
+
+    `comparisons` are of `cdspp.analysis.source_help.compare_with_rivals`, `pairwise` of
+    `cdspp.analysis.pairwise.compare_pairwise`. Verdicts are corrected for the number of
+    methods, or those of each method by itself.
+    """
+    averages = source_help.matrix(comparisons, corrected=corrected)
+    alone = source_help.matrix(comparisons, corrected=False)
+    methods = pairwise.drop_duplicates("row")
+    return [
+        _method(
+            row,
+            averages[averages["row"] == row.row],
+            alone[alone["row"] == row.row],
+        )
+        for row in methods[methods["uses_source"]].itertuples()
+    ]
+
+
+def _method(
+    row: Any, compared: pd.DataFrame, by_itself: pd.DataFrame
+) -> MethodTransfer:
+    states = compared[compared["state"]]
+    gain, low, high, trials = math.nan, math.nan, math.nan, 0
+    for over in states[states["rival"] == ALONE].itertuples():
+        gain, low, high, trials = over.gain, over.low, over.high, over.trials
+    strongest, strongest_gain = "", math.nan
+    for over in compared[compared["rival"] == compared["hardest"]].itertuples():
+        strongest, strongest_gain = over.rival_name, over.gain
+    verdict, reason = Transfer.INCONCLUSIVE, transfer.NOT_RUN
+    if len(states):
+        verdict, reason = Transfer.of(states["verdict"].iloc[0]), explanation(compared)
+        before = by_itself["verdict"].iloc[0]
+        if before != verdict.word and states["reason"].iloc[0] != transfer.DISAGREE:
+            reason = f"{transfer.NOT_DECIDED} ({before} before Holm's correction)"
+    name, kind = _without_marks(row.display_name), _kind(row.bridge)
+    numbers = gain, low, high, trials, strongest, strongest_gain
+    return MethodTransfer(row.row, kind, name, row.accuracy, *numbers, verdict, reason)
 
 
 def opening(comparisons: pd.DataFrame, pairwise: pd.DataFrame) -> Opening:
-    """Return the ways on a benchmark, first that of an external reference.
+    """Return the kinds of transfer on a benchmark, first that of an external reference.
 
-    `comparisons` are of `cdspp.analysis.source_help.compare_with_rivals`, `pairwise` of
-    `cdspp.analysis.pairwise.compare_pairwise`.
+    The parameters are as in `every_method`.
     """
     methods = pairwise.drop_duplicates("row").set_index("row")
-    ranked = ranked_methods(pairwise).set_index("row")
-    without = ranked[~ranked["uses_source"]].head(1)
-    gains = pairwise[pairwise["rival"].isin(without.index)].set_index("row")
-    gains = gains.reindex(methods.index)
-    averages = source_help.matrix(comparisons, corrected=True)
+    found = {each.row: each for each in every_method(comparisons, pairwise)}
+    plain = every_method(comparisons, pairwise, corrected=False)
     ways = []
-    for title, row, best_of in _lines(methods, ranked):
-        by_itself = source_help.on_average(source_help.of_method(comparisons, row))
+    for title, row, others in _lines(methods):
         leads = methods.loc[row, "role"] == REFERENCE
-        compared = by_itself if leads else averages[averages["row"] == row]
-        word, reason = _way_verdict(compared, by_itself)
-        name, accuracy = methods.loc[row, ["display_name", "accuracy"]]
-        gain, low, high = gains.loc[row, ["gain", "low", "high"]]
-        numbers = (float(accuracy), float(gain), float(low), float(high))
-        external = leads and bool(methods.loc[row, "external"])
-        name = _without_marks(name)
-        ways.append(Way(title, name, *numbers, word, reason, best_of, external))
-    ways.sort(key=lambda way: (not way.own, math.isnan(way.gain), -way.gain))
-    title = next(iter(pairwise["title"]), "")
-    best = [
-        (_NO_SOURCE.sub("", _without_marks(row.display_name)), row.accuracy)
-        for row in without.itertuples()
-    ]
-    return Opening(title, tuple(ways), *next(iter(best), ()))
+        of = next(each for each in plain if each.row == row) if leads else found[row]
+        own = leads and bool(methods.loc[row, "external"])
+        counts = Counter(found[other].verdict.word for other in others)
+        of_kind = ", ".join(tally_texts(counts)) if len(others) > 1 else ""
+        ways.append(Way(title, of, of_kind, own))
+    ways.sort(key=lambda way: (not way.own, math.isnan(way.of.gain), -way.of.gain))
+    return Opening(
+        next(iter(pairwise["title"]), ""),
+        tuple(ways),
+        *_best_without_source(comparisons, methods),
+    )
+
+
+def _best_without_source(
+    comparisons: pd.DataFrame, methods: pd.DataFrame
+) -> tuple[str, float, int]:
+    """Return name and accuracy of the best fit without a source, and their number."""
+    averages = source_help.matrix(comparisons, corrected=False)
+    fits = averages[averages["rival"].isin(WITHOUT_SOURCE) & ~averages["degenerate"]]
+    own = methods[~methods["uses_source"] & ~methods["collapsed"]]
+    accuracies = {
+        **{
+            row.rival_row: (f"{row.display_name}, {row.rival_name}", row.rival_accuracy)
+            for row in fits.itertuples()
+        },
+        **{row.Index: (row.display_name, row.accuracy) for row in own.itertuples()},
+    }
+    ran = [pair for pair in accuracies.values() if not math.isnan(pair[1])]
+    name, accuracy = max(ran, key=lambda pair: pair[1], default=("", math.nan))
+    return _without_marks(_NO_SOURCE.sub("", name)), float(accuracy), len(ran)
 
 
 def _without_marks(name: str) -> str:
-    return name.rstrip("*†")
+    return name.translate({ord("*"): None, ord("†"): None})
 
 
-def _lines(
-    methods: pd.DataFrame, ranked: pd.DataFrame
-) -> Iterator[tuple[str, str, int]]:
-    """Yield the title of each way, its representative row, and its number of methods.
+def _kind(bridge: str) -> str:
+    return str(bridge).replace("pair", "paired row") or LABELS_ONLY
 
-    An external reference has a way of its own, and leaves its way to the others.
+
+def _lines(methods: pd.DataFrame) -> Iterator[tuple[str, str, list[str]]]:
+    """Yield the title of each kind, the row that represents it, and all of its rows.
+
+    An external reference has a line of its own, and leaves its kind to the others.
     """
     using = methods[methods["uses_source"]]
     for bridge, group in using.groupby("bridge", sort=False):
-        reference = group.index[group["role"] == REFERENCE].tolist()
-        own = [row for row in reference if methods.loc[row, "external"]]
-        others = [row for row in ranked.index if row in group.index and row not in own]
+        is_reference = group["role"] == REFERENCE
+        own = group.index[is_reference & group["external"]].tolist()
         for row in own:
-            yield _without_marks(methods.loc[row, "display_name"]), row, 1
-        representative = reference[:1] if not own else []
-        for row in representative or others[:1]:
-            best_of = 1 if representative else len(others)
-            title = str(bridge).replace("pair", "paired row") or LABELS_ALONE
-            yield title, row, best_of
+            yield _without_marks(methods.loc[row, "display_name"]), row, [row]
+        others = group[~group.index.isin(own)]
+        usable = others[others["accuracy"].notna() & ~others["collapsed"]]
+        enough = usable[usable["own_trials"] >= verdicts.MIN_TRIALS]
+        choices = [others[is_reference.reindex(others.index)], enough, usable]
+        for row in [row for choice in choices for row in choice.index][:1]:
+            yield _kind(bridge), row, others.index.tolist()
 
 
-def _way_verdict(compared: pd.DataFrame, by_itself: pd.DataFrame) -> tuple[str, str]:
-    """Return the verdict on a method from its comparisons, and why it is open."""
-    state_rows = compared[compared["state"]]
-    if state_rows.empty:
-        return OPEN, _REASONS[verdicts.NOT_ASKED]
-    verdict = str(state_rows["verdict"].iloc[0])
-    if verdict in (HELPS, HURTS):
-        return verdict, ""
-    if verdict == verdicts.DEPENDS:
-        pair = state_rows.iloc[0][["accuracy_verdict", "balanced_verdict"]]
-        pair = pair.replace(verdicts.UNDECIDED, OPEN)
-        return OPEN, "{} by accuracy, {} by balanced accuracy".format(*pair)
-    if verdict != verdicts.UNDECIDED:
-        return OPEN, _REASONS[verdict]
-    if by_itself["verdict"].iloc[0] != verdict:
-        return OPEN, f"{by_itself['verdict'].iloc[0]} before Holm's correction"
-    [strongest] = compared[compared["rival"] == compared["hardest"]].itertuples()
-    name = "no source" if strongest.rival == ALONE else strongest.rival_name
-    gain, detectable = in_points(strongest.gain, sign=True), strongest.detectable
-    text = f"{gain} over {name}; minimum detectable gain {in_points(detectable)}"
-    return OPEN, text
-
-
-def statement(openings: Sequence[Opening]) -> str:
-    """Return the answer for all benchmarks in at most `MOST_WORDS` words."""
-    words: dict[tuple[str, bool], dict[str, list[str]]] = {}
-    lines = [(way, each.title) for each in openings for way in each.ways]
+def statement(openings: Sequence[Opening], most_words: int = MOST_WORDS) -> str:
+    """Return the answer for all benchmarks in at most `most_words` words."""
+    lines = [(way.of, each.title) for each in openings for way in each.ways]
     lines.sort(key=lambda line: (math.isnan(line[0].gain), -line[0].gain))
-    for way, title in lines:
-        of_way = words.setdefault((way.title, way.own), {})
-        of_way.setdefault(way.word, []).append(title)
-    subjects: dict[tuple[str, bool], list[str]] = {}
-    for (title, external), of_way in words.items():
-        for word, where in of_way.items():
-            place = f" on {listed(where)}" if len(of_way) > 1 else ""
-            subjects.setdefault((word, external), []).append(title + place)
+    several = len({title for _, title in lines}) > 1
+    where: dict[Transfer, dict[str, list[str]]] = {each: {} for each in Transfer}
+    for of, title in lines:
+        kind = "" if of.kind in of.method else f" ({of.kind})"
+        where[of.verdict].setdefault(of.method + kind, []).append(title)
     parts = [
-        _part(word, external, subjects)
-        for word in (HELPS, HURTS, OPEN)
-        for external in (True, False)
-        if (word, external) in subjects
+        verdict.on(
+            listed(
+                [
+                    name + (f" on {listed(titles)}" if several else "")
+                    for name, titles in names.items()
+                ]
+            )
+        )
+        for verdict, names in where.items()
+        if names
     ]
     nothing = "no method that ran uses a source" if openings else "nothing was run yet"
     text = f"{sentence('; '.join(parts) or nothing)}."
-    if len(text.split()) <= MOST_WORDS:
+    if len(text.split()) <= most_words:
         return text
-    counts = {word: sum(len(w.get(word, [])) for w in words.values()) for word in SIGNS}
+    counts = Counter(of.verdict.word for of, _ in lines)
     return (
-        f"On {counted(len(openings), 'benchmark')}, of {len(lines)} ways the source "
-        f"helps in {counts[HELPS]} and hurts in {counts[HURTS]}; the others are open: "
-        f"{counts[OPEN]}."
+        f"On {counted(len(openings), 'benchmark')}, with {len(lines)} lines by kind of "
+        f"transfer: {', '.join(tally_texts(counts, '{1} {0}'))}."
     )
 
 
-def count_helped(title: str, comparisons: pd.DataFrame) -> str:
-    """Count the methods that the source helps on a benchmark, corrected for all."""
+def count_verdicts(title: str, comparisons: pd.DataFrame) -> str:
+    """Count the verdicts on the methods of a benchmark, corrected for their number."""
     averages = source_help.matrix(comparisons, corrected=True)
-    verdict_of = averages[averages["state"]].drop_duplicates("row")["verdict"]
-    if verdict_of.empty:
+    found = averages[averages["state"]].drop_duplicates("row")["verdict"]
+    if found.empty:
         return ""
-    counts = {word: int((verdict_of == word).sum()) for word in (HELPS, HURTS)}
-    n_open = len(verdict_of) - sum(counts.values())
-    return (
-        f"On {title} the source helps {counts[HELPS]} of "
-        f"{counted(len(verdict_of), 'method')} and hurts {counts[HURTS] or 'none'}; "
-        f"{n_open} {'is' if n_open == 1 else 'are'} open."
-    )
-
-
-def _part(word: str, single: bool, subjects: dict[tuple[str, bool], list[str]]) -> str:
-    names = listed(subjects[word, single])
-    if single:
-        forms = {HELPS: "the source helps {}", HURTS: "the source hurts {}"}
-        return forms.get(word, "whether the source helps {} is open").format(names)
-    if word == OPEN:
-        verb = "do" if (HELPS, False) in subjects else "help"
-        return f"whether {names} {verb} is open"
-    return f"{names} {word.removesuffix('s')}"
+    counts = ", ".join(tally_texts(Counter(found), "{1} {0}"))
+    return f"{title}, {counted(len(found), 'method')} with controls: {counts}."
 
 
 def way_lines(opening: Opening) -> list[str]:
-    """Return the ways of a benchmark for a terminal: a heading, one line per way."""
+    """Return the kinds of transfer for a terminal: a heading, one line per kind."""
     heading = [opening.title, "", "accuracy", "gain", "95 %", "", ""]
     grid = [heading]
     for way in opening.ways:
-        finite = not math.isnan(way.low)
-        ends = " to ".join(in_points(end, sign=True) for end in (way.low, way.high))
-        gain = DASH if math.isnan(way.gain) else in_points(way.gain, sign=True)
-        accuracy = DASH if math.isnan(way.accuracy) else f"{in_points(way.accuracy)} %"
-        word = f"{SIGNS[way.word]} {way.word}"
-        name = "" if way.title == way.method else way.method
-        cells = [f"  {way.title}", name, accuracy, gain, ends if finite else "", word]
-        grid.append([*cells, way.reason])
+        of = way.of
+        finite = not math.isnan(of.low)
+        ends = " to ".join(in_points(end, sign=True) for end in (of.low, of.high))
+        gain = DASH if math.isnan(of.gain) else in_points(of.gain, sign=True)
+        accuracy = DASH if math.isnan(of.accuracy) else f"{in_points(of.accuracy)} %"
+        name = "" if way.title == of.method else of.method
+        cells = [f"  {way.title}", name, accuracy, gain, ends if finite else ""]
+        grid.append([*cells, of.verdict.label, of.reason])
     lines = aligned(grid, left=(0, 1, 5, 6))
-    if opening.without:
-        best = f"{in_points(opening.accuracy)} % ({opening.without})"
-        lines.append(f"  without a source: {best}")
-    return lines
+    lines += [
+        f"  all methods, {way.title}: {way.of_kind}"
+        for way in opening.ways
+        if way.of_kind
+    ]
+    return lines + [f"  {opening.without_text}"] * bool(opening.without)

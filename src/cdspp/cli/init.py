@@ -104,25 +104,13 @@ def read_tables(
 
     DataError lists invalid names and files that cannot be read.
     """
-    from cdspp.analysis.inspection import inspect_file
     from cdspp.cli.rows import class_notes
     from cdspp.core.labels import require_distinct, require_used
-    from cdspp.datasets.table_rows import classes_explained, file_error, require_dropped
+    from cdspp.datasets.table_rows import classes_explained, require_dropped
 
     names = [valid_id(title) for title, _ in tables]
     paths = [path for _, path in tables]
-    faults = [*_table_faults(tables, names)]
-    rows_of = []
-    for place, (path, how) in enumerate(zip(paths, columns, strict=True)):
-        try:
-            found = inspect_file(path, how, impute=True, of_source=not place)
-            if found.refused:
-                raise file_error(path, found.refused, found.rows.facts)
-            rows_of.append(found.rows)
-        except DataError as error:
-            faults.append(str(error))
-    if faults:
-        raise DataError("\n".join(faults))
+    rows_of = _read_rows(paths, columns, [*_table_faults(tables, names)])
     require_dropped(columns[0].drop, rows_of)
     seen = frozenset[str]().union(*(rows.label_column.seen for rows in rows_of))
     require_used(seen, paths)
@@ -142,6 +130,27 @@ def read_tables(
     notes += class_notes(*rows_of)
     sizes = dict(zip(names, counts, strict=True))
     return StudyData("tables", sizes, _nonempty(entry), (*lines, *notes), **bridge)
+
+
+def _read_rows(
+    paths: Sequence[str], columns: Sequence[Columns], faults: list[str]
+) -> list[DomainRows]:
+    """Read the rows of all tables; DataError lists all faults, the known ones first."""
+    from cdspp.analysis.inspection import inspect_file
+    from cdspp.datasets.table_rows import file_error
+
+    rows_of = []
+    for place, (path, how) in enumerate(zip(paths, columns, strict=True)):
+        try:
+            found = inspect_file(path, how, impute=True, of_source=not place)
+            if found.refused:
+                raise file_error(path, found.refused, found.rows.facts)
+            rows_of.append(found.rows)
+        except DataError as error:
+            faults.append(str(error))
+    if faults:
+        raise DataError("\n".join(faults))
+    return rows_of
 
 
 def _table_text(table: tuple[str, str], domain: str, rows: DomainRows) -> str:

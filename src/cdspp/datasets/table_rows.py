@@ -260,18 +260,13 @@ def gather_rows(
 
 
 def domain_rows(
-    table: Table,
-    path: str,
-    columns: Columns,
-    encoder: TableEncoder | None = None,
+    table: Table, path: str, columns: Columns, encoder: TableEncoder | None = None
 ) -> tuple[DomainRows, list[str]]:
     """Return the rows of a table, without the columns that cannot be read, and faults.
 
     DataError: it lacks features of the encoder.
     """
-    if faults := [*double_names(table)]:
-        cells = table.cells.loc[:, ~table.cells.columns.duplicated()]
-        table = replace(table, cells=cells)
+    table, faults = _without_doubles(table)
     rows, (label, id_) = table.cells, (table.label, table.id)
     features, matched, notes = features_of(table, columns, encoder)
     faults += [*name_faults(table, columns), *cell_faults(table, features)]
@@ -287,7 +282,6 @@ def domain_rows(
     with np.errstate(over="ignore", invalid="ignore"):
         doubt_notes = [*doubts(X, names, table.place)]
     told = [fact.text for fact in table.facts if fact.text != FROM_INDEX]
-    notes = [*(fact.text for fact in table.facts), *notes, *more, *doubt_notes]
     found = DomainRows(
         path=path,
         X=X,
@@ -301,12 +295,20 @@ def domain_rows(
         has_ids=id_ in rows,
         is_index=table.is_index,
         dropped=(*matched, *table.dropped),
-        notes=tuple(notes),
+        notes=(*(fact.text for fact in table.facts), *notes, *more, *doubt_notes),
         doubts=(*told, *doubt_notes),
         encoder=encoder,
         facts=table.facts,
     )
     return found, faults
+
+
+def _without_doubles(table: Table) -> tuple[Table, list[str]]:
+    """Return a table with the first column of each name, and faults of the others."""
+    if faults := [*double_names(table)]:
+        cells = table.cells.loc[:, ~table.cells.columns.duplicated()]
+        table = replace(table, cells=cells)
+    return table, faults
 
 
 def _numbers(

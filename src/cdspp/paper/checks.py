@@ -262,7 +262,7 @@ CHECKS = {
     "peak": Check(curve_checks.peak),
     "along": Check(curve_checks.along),
     "spread": Check(curve_checks.spread),
-    "transfer": Check(source_checks.transfer),
+    "transfer": Check(source_checks.source_helps),
     "as-good": Check(source_checks.as_good),
     "better-in-state": Check(source_checks.better_in_state),
     "cheaper": Check(time_checks.cheaper, of_time=True),

@@ -6,7 +6,8 @@ from typing import Any
 
 import pandas as pd
 
-from cdspp.analysis.verdicts import MIN_TRIALS, TOO_FEW, UNDECIDED
+from cdspp.analysis.transfer import Transfer
+from cdspp.analysis.verdicts import MIN_TRIALS
 from cdspp.core.wording import DASH, counted
 from cdspp.paper.evidence import CONTRADICTED, SUPPORTED
 from cdspp.report.tables.table import Cell, Line, Table, caption
@@ -15,8 +16,13 @@ BY_CONSTRUCTION = "by construction"
 UNTESTABLE = "cannot be tested here"  # instead of a verdict
 NOT_RUN = "not run"  # a benchmark of the paper that the study does not have
 PAPER, OURS = "paper", "ours"
-_COUNTED = SUPPORTED, CONTRADICTED, UNDECIDED, TOO_FEW
-_TERMS = caption("paper", "terms", min_trials=MIN_TRIALS)
+
+
+_OVERVIEW = "claim", "statement", "text", "kind", "benchmark", "verdict", "reason"
+
+
+def _terms() -> str:
+    return caption("paper", "terms", min_trials=MIN_TRIALS)
 
 
 def build_verdicts_table(findings: pd.DataFrame) -> Table:
@@ -36,7 +42,7 @@ def build_verdicts_table(findings: pd.DataFrame) -> Table:
         lines.append(Line((_overview_cell(group), *print_cells, *verdicts)))
     left = findings["claim"].nunique() - len(lines)
     numbers = f"{counted(left, 'claim')} cannot be tested here at all." if left else ""
-    texts = {"counts": _counts(ran), "left": numbers, "terms": _TERMS}
+    texts = {"counts": _counts(ran), "left": numbers, "terms": _terms()}
     text = caption("paper", "stated-overview", **texts)
     if of_paper:
         text = caption("paper", "claims-overview", **texts)
@@ -48,7 +54,7 @@ def build_verdicts_table(findings: pd.DataFrame) -> Table:
         text,
         columns=("Claim", *["In the paper"] * of_paper, *titles),
         lines=tuple(lines),
-        data=findings[["claim", "statement", "text", "kind", "benchmark", "verdict"]],
+        data=findings[[*_OVERVIEW]],
         prose=(0,),
     )
 
@@ -72,8 +78,8 @@ def _verdict_cell(findings: pd.DataFrame, benchmark: str, in_paper: bool) -> Cel
     if finding["verdict"] == UNTESTABLE:
         return Cell(DASH)
     ours = in_paper and finding["kind"] == OURS and bool(finding["where"])
-    note = "our question" if ours else ""
-    verdict = finding["verdict"]
+    notes = [finding["reason"], *["our question"] * ours]
+    verdict, note = finding["verdict"], ", ".join(filter(None, notes))
     return Cell(verdict, bold=verdict == SUPPORTED, note=note)
 
 
@@ -90,7 +96,8 @@ def _print_cell(findings: pd.DataFrame) -> Cell:
 
 def _counts(findings: pd.DataFrame) -> str:
     tally = Counter(findings["verdict"])
-    return ", ".join(f"{tally[verdict]} {verdict}" for verdict in _COUNTED)
+    counted_words = SUPPORTED, CONTRADICTED, Transfer.INCONCLUSIVE.word
+    return ", ".join(f"{tally[verdict]} {verdict}" for verdict in counted_words)
 
 
 def build_claims_table(findings: pd.DataFrame) -> Table:
@@ -107,8 +114,8 @@ def build_claims_table(findings: pd.DataFrame) -> Table:
         for _, equal in group.groupby(["verdict", "numbers"], sort=False):
             together = len(equal) == len(group) > 1
             cells = [claim, Cell("all" if together else ", ".join(equal["benchmark"]))]
-            verdict = equal["verdict"].iloc[0]
-            cells += [Cell(verdict, bold=verdict == SUPPORTED)]
+            verdict, reason = equal[["verdict", "reason"]].iloc[0]
+            cells += [Cell(verdict, bold=verdict == SUPPORTED, note=reason)]
             cells += [_print_cell(equal)] * of_paper + [Cell(equal["numbers"].iloc[0])]
             lines.append(Line(tuple(cells), str(name)))
             claim = Cell("")
@@ -116,7 +123,7 @@ def build_claims_table(findings: pd.DataFrame) -> Table:
     return Table(
         "claims",
         "The numbers behind each verdict",
-        caption("paper", "claims", terms=_TERMS),
+        caption("paper", "claims", terms=_terms()),
         columns=columns,
         lines=tuple(lines),
         data=findings,

@@ -27,7 +27,14 @@ from cdspp.paper.claim_tables import (
     build_time_claims_table,
     build_verdicts_table,
 )
-from cdspp.paper.evidence import CONTRADICTED, Decision, Evidence, NotTestable, Times
+from cdspp.paper.evidence import (
+    CONTRADICTED,
+    Decision,
+    Evidence,
+    NotTestable,
+    Outcome,
+    Times,
+)
 from cdspp.paper.plugin import PaperPlan
 from cdspp.paper.print_checks import Print, ask_print, read_print
 from cdspp.paper.protocol import Protocol
@@ -38,7 +45,7 @@ from cdspp.study.plan import BenchmarkPlan, Plans
 
 CLAIM_COLUMNS = (
     *("claim", "statement", "text", "kind", "where", "benchmark", "of_paper"),
-    *("verdict", "numbers", "print", "print_numbers", "rule"),
+    *("verdict", "reason", "numbers", "print", "print_numbers", "rule"),
 )
 
 
@@ -172,8 +179,8 @@ def _findings(
     for name in claim.where:
         if name not in ran:
             record = {"benchmark": protocol.benchmarks[name]["short_title"]}
-            record |= {"kind": PAPER, "verdict": NOT_RUN, "rule": claim.rule}
-            record["of_paper"] = True
+            record |= {"kind": PAPER, "verdict": NOT_RUN, "reason": ""}
+            record |= {"of_paper": True, "rule": claim.rule}
             record["numbers"] = f"{protocol.study} tests it."
             yield record | _print_of(claim, name, printed)
 
@@ -185,9 +192,9 @@ def _finding(
     try:
         decision = CHECKS[claim.check].apply(evidence, **claim.options)
     except NotTestable as missing:
-        decision = Decision(UNTESTABLE, f"{sentence(str(missing))}.")
+        decision = Decision(Outcome(UNTESTABLE), f"{sentence(str(missing))}.")
     if claim.construction and decision.verdict != CONTRADICTED:
-        decision = decision._replace(verdict=BY_CONSTRUCTION)
+        decision = decision._replace(verdict=Outcome(BY_CONSTRUCTION))
         rule = f"By construction: {claim.construction}."
     kind, lack = claim.kind, ""
     if claim.where and evidence.printed not in claim.where:
@@ -197,7 +204,8 @@ def _finding(
         decision = decision._replace(numbers=f"{decision.numbers} {lack}")
     record = {"kind": kind, "benchmark": evidence.plan.title, "rule": rule}
     made = {"of_paper": evidence.printed in claim.where}
-    return record | made | decision._asdict()
+    reason = {"reason": decision.verdict.reason}
+    return record | made | decision._asdict() | reason
 
 
 def _missing_tasks(claim: Claim, evidence: Evidence | Times, protocol: Protocol) -> str:

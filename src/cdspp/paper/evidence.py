@@ -2,14 +2,15 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 import pandas as pd
 
-from cdspp.analysis import source_help, verdicts
+from cdspp.analysis import source_help, transfer, verdicts
 from cdspp.analysis.summary import CurveScores, Floats, Summary
-from cdspp.analysis.verdicts import MIN_TRIALS, TOO_FEW, UNDECIDED, ZERO
+from cdspp.analysis.transfer import Transfer
+from cdspp.analysis.verdicts import MIN_TRIALS, ZERO
 from cdspp.core.wording import in_points
 from cdspp.methods import available, method_class
 from cdspp.stages.score import SampleScores
@@ -23,10 +24,22 @@ class NotTestable(Exception):
     """A check lacks data; the message names them."""
 
 
+class Outcome(str):
+    """The verdict on a claim; `reason` tells why it is inconclusive, else empty."""
+
+    reason: str
+
+    def __new__(cls, word: str, reason: str = "") -> Self:
+        """Return the verdict with its reason."""
+        outcome = super().__new__(cls, word)
+        outcome.reason = reason
+        return outcome
+
+
 class Decision(NamedTuple):
     """A verdict on a claim, and a sentence with its numbers."""
 
-    verdict: str
+    verdict: Outcome
     numbers: str
 
 
@@ -103,16 +116,18 @@ def shown_name(method: str) -> str:
     return method_class(method).display_name if method in available() else method
 
 
-def decide(trials: int, *, holds: bool, opposite: bool) -> str:
+def decide(trials: int, *, holds: bool, opposite: bool) -> Outcome:
     """Return the verdict on a claim; if neither holds, the trials do not decide."""
     if trials < MIN_TRIALS:
-        return TOO_FEW
+        return Outcome(Transfer.INCONCLUSIVE.word, transfer.TOO_FEW)
     if holds:
-        return SUPPORTED
-    return CONTRADICTED if opposite else UNDECIDED
+        return Outcome(SUPPORTED)
+    if opposite:
+        return Outcome(CONTRADICTED)
+    return Outcome(Transfer.INCONCLUSIVE.word, transfer.NOT_DECIDED)
 
 
-def decide_gains(gains: Sequence[verdicts.PairedGain], least: float = 0.0) -> str:
+def decide_gains(gains: Sequence[verdicts.PairedGain], least: float = 0.0) -> Outcome:
     """Return the verdict, by intervals, on gains claimed to exceed `least` points."""
     border = least / 100
     return decide(

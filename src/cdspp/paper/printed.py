@@ -11,7 +11,8 @@ from typing import Any
 import pandas as pd
 
 from cdspp.analysis.summary import Floats, Summary, mean_sd, n_present, read_summaries
-from cdspp.analysis.verdicts import MIN_TRIALS, TOO_FEW
+from cdspp.analysis.transfer import Transfer
+from cdspp.analysis.verdicts import MIN_TRIALS
 from cdspp.core.names import AVERAGE, PathLike, Paths
 from cdspp.core.wording import DASH, counted, in_points, marks, percent, task_title
 from cdspp.methods import option_defaults
@@ -27,7 +28,8 @@ PRINTED_TRIALS = 10
 _MIN_SEEDS = 3
 EXACT, AGREES, CLOSE = "exact", "agrees", "close"
 DIFFERS, NOT_RUN = "differs", "not run"
-_VERDICTS = (EXACT, AGREES, CLOSE, DIFFERS, TOO_FEW)
+INCONCLUSIVE = Transfer.INCONCLUSIVE.word
+_VERDICTS = (EXACT, AGREES, CLOSE, DIFFERS, INCONCLUSIVE)
 _PRINTED_TO = 0.0005  # half of the last printed digit, as a fraction
 _AGREES_WITHIN, _ERRORS, _CLOSE_WITHIN = 0.01, 2.0, 0.03
 # Printed percentages are no exact fractions: a border belongs to the inner verdict.
@@ -148,7 +150,7 @@ def _our_columns(
     if verdict == DIFFERS and draws:
         enough = (values for values in seeds if n_present(values) >= MIN_TRIALS)
         differing = sum(cell_verdict(cell, values) == DIFFERS for values in enough)
-        verdict = DIFFERS if differing >= _MIN_SEEDS else TOO_FEW
+        verdict = DIFFERS if differing >= _MIN_SEEDS else INCONCLUSIVE
     return {
         "shortened": row is not None and row.shortened,
         "display_name": cell.method if row is None else row.display_name,
@@ -176,11 +178,10 @@ def build_printed_counts(cells: pd.DataFrame) -> Table:
     counts = counts.reset_index().rename_axis(columns=None)
     counts["cells"] = counts[list(_VERDICTS)].sum(axis=1)
     counts["trials"] = compared.groupby(keys, sort=False)["trials"].min().to_numpy()
-    data = counts.rename(columns={TOO_FEW: TOO_FEW.replace(" ", "_")})
     columns = {"Method": lambda method: _name(method, _trial_note(method.trials))}
 
     def share(verdict: str, method: Any) -> Cell:
-        number = getattr(method, verdict.replace(" ", "_"))
+        number = getattr(method, verdict)
         return Cell(f"{number} of {method.cells}" if number else DASH, value=number)
 
     return Table.of(
@@ -188,9 +189,9 @@ def build_printed_counts(cells: pd.DataFrame) -> Table:
         "Number of reported numbers reproduced",
         caption("paper", "printed-methods"),
         columns | {word.capitalize(): partial(share, word) for word in _VERDICTS},
-        data.itertuples(),
+        counts.itertuples(),
         block=lambda method: str(method.title),
-        data=data,
+        data=counts,
         headings=True,
         empty="None of the reported cells is in this study.",
     )

@@ -6,44 +6,48 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from cdspp.analysis import answers, source_help, verdicts
+from cdspp.analysis import answers, source_help, transfer, verdicts
 from cdspp.analysis.source_help import Rival, SampleComparison
-from cdspp.analysis.verdicts import EQUAL, HELPS, HURTS, MIN_TRIALS, TOO_FEW
+from cdspp.analysis.transfer import Transfer
+from cdspp.analysis.verdicts import MIN_TRIALS
 from cdspp.core.names import ALONE, AVERAGE, MAIN, REFERENCE, SELECTED
 from cdspp.core.wording import counted, in_points
 from cdspp.paper.evidence import Decision, Evidence, NotTestable, decide
 
+# No help: the opposite of a claim that a source helps.
+_NONE = Transfer.NEGATIVE, Transfer.NO_EFFECT
 
-def transfer(evidence: Evidence, method: str) -> Decision:
+
+def source_helps(evidence: Evidence, method: str) -> Decision:
     """Check that the source helps a method, averaged over tasks."""
     rows = evidence.comparisons["row"].isin([method, f"{method}, {SELECTED}"])
     comparisons = evidence.comparisons.assign(role=np.where(rows, REFERENCE, ""))
     of_method = source_help.of_reference(comparisons)
     if not of_method["state"].any():
-        raise NotTestable("no other source state was run")
+        raise NotTestable(transfer.NOT_RUN)
     average = source_help.on_average(of_method)
     states = list(average[average["state"]].itertuples())
     text = answers.reference_answer(comparisons)
-    verdict = answers.verdict_of(average)
+    verdict, reason = answers.verdict_of(average), average["reason"].iloc[0]
     trials = min(state.trials for state in states)
-    if not trials or verdict == verdicts.COLLAPSED:
+    if not trials or reason == transfer.DEGENERATE:
         raise NotTestable(text.rstrip("."))
-    if verdict == TOO_FEW:
+    if reason == transfer.TOO_FEW:
         text += f" Gains over {_gains(states, 'rival_name')}."
     return Decision(
-        decide(trials, holds=verdict == HELPS, opposite=verdict in (HURTS, EQUAL)),
+        decide(trials, holds=verdict is Transfer.POSITIVE, opposite=verdict in _NONE),
         f"{text} {_trials(states)}.",
     )
 
 
 def as_good(evidence: Evidence, state: str) -> Decision:
-    """Check that no method does better with the real source than in one state."""
+    """Check that no method does better with the real source than under a control."""
     every = _pairs(evidence.comparisons, state, least=1)
     if not every:
-        raise NotTestable(f"no method has a trial in the state {state}")
+        raise NotTestable(f"no method has a trial under the control {state}")
     pairs = [pair for pair in every if pair.trials >= MIN_TRIALS]
     ahead = _gaining(pairs)
-    level = [pair for pair in pairs if pair.pair in (EQUAL, HURTS)]
+    level = [pair for pair in pairs if Transfer.of(pair.pair) in _NONE]
     text = f"gains with the real source over {state}: {_gains(every, 'display_name')}"
     if pairs and state != ALONE:
         text = _state_text(evidence.comparisons, pairs, state)
@@ -63,7 +67,7 @@ def as_good(evidence: Evidence, state: str) -> Decision:
 
 def better_in_state(evidence: Evidence, state: str, rival: str) -> Decision:
     """Check that most methods do better in a state than in another, or than one."""
-    summary, gains, collapsed = evidence.summary, {}, []
+    summary, gains, degenerate = evidence.summary, {}, []
     places = {(row.setting, row.method): i for i, row in enumerate(summary.rows)}
     for place, row in enumerate(summary.rows):
         places.setdefault((ALONE, row.stands_for), place)
@@ -76,23 +80,25 @@ def better_in_state(evidence: Evidence, state: str, rival: str) -> Decision:
         pair = SampleComparison(summary.rows[index], index, summary, evidence.by_row)
         other = Rival(rival, rival, True, rival_place)
         gain = pair.gain(other, task, "")
-        if pair.collapsed(other, task):
-            collapsed.append(row.display_name)
+        if pair.degenerate(other, task):
+            degenerate.append(row.display_name)
         elif gain.trials:
             gains[row.display_name] = gain
     if not gains:
-        raise NotTestable(f"nothing ran in the state {state} to compare with {rival}")
+        raise NotTestable(
+            f"nothing ran under the control {state} to compare with {rival}"
+        )
     full = {k: gain for k, gain in gains.items() if gain.trials >= MIN_TRIALS} or gains
     values = list(full.values())
     decisions = [verdicts.decide_pair(g, evidence.plan.margin / 100) for g in values]
-    ahead, level = _gaining(values), decisions.count(EQUAL) + decisions.count(HURTS)
+    ahead, level = _gaining(values), sum(found in _NONE for found in decisions)
     holds, opposite = 2 * len(ahead) > len(values), 2 * level > len(values)
     each = (f"{name} {in_points(g.gain, sign=True)}" for name, g in full.items())
     return Decision(
         decide(values[0].trials, holds=holds, opposite=opposite and not ahead),
-        f"On {_trials(values)}, gains in the state {state} over {rival}: "
+        f"On {_trials(values)}, gains under the control {state} over {rival}: "
         f"{', '.join(each)}; significantly better: {len(ahead)} of {len(values)}"
-        f"{'; collapsed: ' if collapsed else ''}{', '.join(collapsed)}.",
+        f"{f'; {transfer.DEGENERATE}: ' * bool(degenerate)}{', '.join(degenerate)}.",
     )
 
 
@@ -103,7 +109,7 @@ def _pairs(comparisons: pd.DataFrame, rival: str, least: int = MIN_TRIALS) -> li
         for group in source_help.by_default(comparisons)
         for pair in source_help.on_average(group).itertuples()
         if pair.rival == rival and pair.trials >= least
-        if pair.pair != verdicts.COLLAPSED
+        if not pair.degenerate
     ]
 
 
@@ -116,11 +122,12 @@ def _gaining(pairs: Sequence[Any]) -> list[Any]:
 def _state_text(comparisons: pd.DataFrame, pairs: Sequence[Any], state: str) -> str:
     ahead, over_none = _gaining(pairs), _pairs(comparisons, ALONE)
     names = f" ({_gains(ahead, 'display_name')})" if ahead else ""
-    pair_verdicts = [pair.pair for pair in pairs]
+    found = [Transfer.of(pair.pair) for pair in pairs]
     text = (
         f"of {counted(len(pairs), 'method')}, better with the real source: "
-        f"{len(ahead)}{names}; equal: {pair_verdicts.count(EQUAL)}; "
-        f"better with {state.replace('-', ' ')}: {pair_verdicts.count(HURTS)}"
+        f"{len(ahead)}{names}; {Transfer.NO_EFFECT.word}: "
+        f"{found.count(Transfer.NO_EFFECT)}; better with {state.replace('-', ' ')}: "
+        f"{found.count(Transfer.NEGATIVE)}"
     )
     if not over_none:
         return text

@@ -10,6 +10,7 @@ from cdspp.paper.evidence import (
     CONTRADICTED,
     Decision,
     NotTestable,
+    Outcome,
     Times,
     as_list,
     decide,
@@ -54,7 +55,7 @@ def unfinished(evidence: Times, method: str) -> Decision:
         name, title = shown_name(method), evidence.plan.title
         raise NotTestable(f"{name} does not run on {title}, as in the paper's tables")
     time = next(times.itertuples())
-    return Decision(CONTRADICTED, f"{time.display_name} {time.seconds:.3g} s.")
+    return Decision(Outcome(CONTRADICTED), f"{time.display_name} {time.seconds:.3g} s.")
 
 
 def _timed(evidence: Times, keys: Sequence[str]) -> pd.DataFrame:

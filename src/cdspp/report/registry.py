@@ -13,6 +13,7 @@ from operator import attrgetter
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from cdspp.analysis.transfer import Transfer
 from cdspp.core.names import BASELINE, LABELS, REFERENCE
 from cdspp.core.wording import task_title
 from cdspp.methods.bridge import PAIRS
@@ -140,7 +141,7 @@ def _captioned(kind: str, name: str, maker: Maker, *needs: Any, **more: Any) -> 
 _PROSE = tomllib.loads(
     Path(__file__).with_name("page").joinpath("templates/prose.toml").read_text("utf-8")
 )
-RULE = {verdict: _prose("rule", verdict) for verdict in _PROSE["rule"]}
+RULE = {each: _prose("rule", each.name.lower()) for each in Transfer}
 _figure, _table = (partial(_captioned, kind) for kind in (FIGURE, TABLE))
 _showcase = attrgetter("showcase")
 _OF_DATA = ("labels", "features", "splits")
@@ -267,7 +268,7 @@ def item_jobs(plans: Plans) -> list[ItemJob]:
 def caption_fields(plans: Plans) -> dict[str, str]:
     """Return the values of the fields in captions and sentences."""
     rows = (row for plan in plans for row in plan.shown_rows)
-    fields = {"marks": marks_legend(row.marks for row in rows)}
+    fields = Transfer.words() | {"marks": marks_legend(row.marks for row in rows)}
     fields["protocol"] = " ".join(plan.protocol for plan in plans)
     numbers = sorted({curve.n_trials for plan in plans for curve in plan.curves})
     ends = " to ".join(dict.fromkeys(map(str, (*numbers[:1], *numbers[-1:]))))

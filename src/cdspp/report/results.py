@@ -33,7 +33,8 @@ class Results:
         the options that it `selected` if its method has a grid.
     comparisons : DataFrame
         By benchmark, method and task: the gain of the method over the baseline and over
-        itself in every other source state, and the verdict on its source.
+        itself under every control, and the verdict on its source: `verdict` and
+        `reason`, in the words of `cdspp.analysis.transfer`.
     folder : Path
         Folder of the study.
     """

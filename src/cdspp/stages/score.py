@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 UNSCORED = -1
+ONE_CLASS = "one class"  # a kind of degenerate fit of `cdspp.methods.problem`
 _CLASSES = "classes"
 
 
@@ -93,8 +94,10 @@ def score_fit(fit: FitFile, truth: Mapping[str, str]) -> list[tuple[Any, ...]]:
     rows: list[tuple[Any, ...]] = []
     for result in fit.record.trials:
         number, status = result["trial"], result["status"]
-        state = (status, bool(result["collapsed"]))
         of_trial = np.flatnonzero(trials == number)
+        last = of_trial[iterations[of_trial] == iterations[of_trial].max(initial=0)]
+        kind = result["collapsed"]
+        state = (status, is_degenerate(kind, labels[last], predicted[last]))
         if status != "ok":
             rows.append((*key, number, 0, *state, 0, *[np.nan] * 3))
         if not len(of_trial):
@@ -105,6 +108,22 @@ def score_fit(fit: FitFile, truth: Mapping[str, str]) -> list[tuple[Any, ...]]:
             scores = accuracies(labels[places_of_rows], predicted[places_of_rows])
             rows.append((*key, number, iteration, *state, len(places_of_rows), *scores))
     return rows
+
+
+def is_degenerate(
+    kind: str, labels: NDArray[np.intp], predicted: NDArray[np.intp]
+) -> bool:
+    """Return whether a fit is degenerate, from the kind that it noted, or empty.
+
+    A fit that predicts one class for nearly all rows is right if they are of it.
+    """
+    if kind != ONE_CLASS or not len(labels):
+        return bool(kind)
+    from cdspp.methods.problem import LARGEST_SHARE  # its import takes long
+
+    classes, sizes = np.unique(predicted, return_counts=True)
+    share = float((labels == classes[sizes.argmax()]).mean())
+    return share < LARGEST_SHARE
 
 
 class SampleScoreWriter:

@@ -83,7 +83,7 @@ class BenchmarkPlan:
     `labels` (per class) and `views` are by role, tasks and rows in table order: first
     methods, then controls, variants and states. The `showcase` is the task on which the
     reference is shown in detail, empty if the reference does not run, or has no common
-    subspace. Gains within `margin` points count as equal; `holm_over_methods` corrects
+    subspace. Gains within `margin` points are no effect; `holm_over_methods` corrects
     the verdicts in the matrix of methods for their number. `plugins` has the data of
     plug-ins of the report, by their names. `fit_trials` has the number of trials of
     every fit, by ``<setting>/<method>``, because files of fits may have more.

@@ -110,9 +110,9 @@ def test_a_ring_stands_where_fits_have_collapsed(draw: Draw) -> None:
         draw("sensitivity", iterations, collapsed=("cdspp", *places))
         for places in ((), (1, 9))
     )
-    ring = line(panels(fallen)[0], "collapsed or diverged")
+    ring = line(panels(fallen)[0], "degenerate fits")
     assert ring.get_xdata().tolist() == [1, 9]
-    assert set(names(fallen)) - set(names(sound)) == {"collapsed or diverged"}
+    assert set(names(fallen)) - set(names(sound)) == {"degenerate fits"}
 
 
 def test_sensitivity_has_a_panel_a_parameter_on_one_scale(draw: Draw) -> None:

@@ -14,6 +14,7 @@ from matplotlib.patches import Rectangle
 from support.report_data import METHODS, STATES, draw_comparisons, make_plan
 
 from cdspp.analysis.source_help import no_comparisons, of_method, on_average
+from cdspp.analysis.transfer import Transfer
 from cdspp.report.figures.source_help import draw_source_states
 
 Draw = Callable[..., Figure]
@@ -61,36 +62,41 @@ def with_pair(word: str, **changes: Any) -> pd.DataFrame:
 @pytest.mark.parametrize(
     ("word", "text"),
     [
-        ("helps", "▲ +5.0"),
-        ("hurts", "▼ +5.0"),
-        ("equal", "= +5.0"),
-        ("undecided", "+5.0"),
-        ("too few trials", "(+5.0)"),
-        ("collapsed", "(+5.0)"),
+        ("positive transfer", "▲ +5.0"),
+        ("negative transfer", "▼ +5.0"),
+        ("no effect", "■ +5.0"),
+        ("inconclusive", "○ +5.0"),
     ],
 )
 def test_a_cell_has_the_sign_of_its_word(draw: Draw, word: str, text: str) -> None:
     assert grid(draw(with_pair(word))) == [[text]]
 
 
-@pytest.mark.parametrize("other", ["helps", "undecided"])
+@pytest.mark.parametrize("silent", [{"trials": 4}, {"degenerate": True}])
+def test_a_cell_without_a_test_has_brackets(draw: Draw, silent: dict[str, Any]) -> None:
+    assert grid(draw(with_pair("inconclusive", **silent))) == [["(+5.0)"]]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [("positive transfer", "no effect"), ("no effect", "positive transfer")],
+)
 def test_a_cell_whose_measures_differ_looks_like_none_of_both(
-    draw: Draw, other: str
+    draw: Draw, words: tuple[str, str]
 ) -> None:
-    word = "undecided" if other == "helps" else "helps"
-    mixed = with_pair(word, balanced_pair=other)
-    assert grid(draw(mixed)) == [["◐ +5.0"]]
+    mixed = with_pair(words[0], balanced_pair=words[1])
+    assert grid(draw(mixed)) == [["○ +5.0"]]
     fill = lightness(draw, mixed)
-    assert all(abs(fill - lightness(draw, with_pair(w))) > 10 for w in (word, other))
+    assert all(abs(fill - lightness(draw, with_pair(w))) > 10 for w in words)
 
 
-def test_no_cell_is_dark_where_the_verdict_depends_on_the_measure(draw: Draw) -> None:
-    found = with_pair("helps", balanced_verdict="undecided")
-    assert grid(draw(found)) == [["◐ +5.0"]]
+def test_no_cell_is_dark_where_the_measures_disagree_over_all(draw: Draw) -> None:
+    found = with_pair("positive transfer", balanced_verdict="inconclusive")
+    assert grid(draw(found)) == [["○ +5.0"]]
 
 
 def test_a_pair_without_a_trial_is_a_dash(draw: Draw) -> None:
-    lost = with_pair("too few trials").assign(gain=float("nan"))
+    lost = with_pair("inconclusive").assign(gain=float("nan"))
     assert grid(draw(lost)) == [["–"]]
 
 
@@ -102,12 +108,12 @@ def lightness(draw: Draw, found: pd.DataFrame) -> float:
 
 
 def test_fills_are_told_apart_in_grey_as_the_caption_says(draw: Draw) -> None:
-    words = ("helps", "hurts", "equal", "undecided")
+    words = tuple(verdict.word for verdict in Transfer)
     found = {word: lightness(draw, with_pair(word)) for word in words}
     assert sorted(found, key=found.__getitem__) == list(words)
     values = sorted(found.values())
     assert min(b - a for a, b in zip(values, values[1:], strict=False)) > 15
-    assert found["undecided"] == pytest.approx(255)
+    assert found["inconclusive"] == pytest.approx(255)
 
 
 def test_methods_are_lines_and_states_columns_of_averages(draw: Draw) -> None:

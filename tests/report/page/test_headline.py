@@ -20,14 +20,14 @@ def test_the_headline_is_aligned_and_says_where_the_page_is(
     text = headline(page.parents[1])
     lines = text.splitlines()
     told = (
-        "Source labels alone on Digits help; whether source labels alone on Docs to "
-        "code do is open."
+        "The source helps CDSPP (labels only) on Digits; inconclusive for CDSPP "
+        "(labels only) on Docs to code."
     )
     assert lines[:3] == ["Did the source help?", told, ""]
     assert lines[3].startswith("Digits ")
-    assert lines[4].endswith("▲ helps")
-    assert "Docs to code" in lines[7]
-    assert "○ open" in lines[8]
+    assert lines[4].endswith("▲ positive transfer")
+    assert "Docs to code" in lines[8]
+    assert "○ inconclusive" in lines[9]
     first = next(i for i, line in enumerate(lines) if line.startswith("accuracy, per"))
     grid = lines[first : lines.index("", first)]
     assert grid[1].startswith("SVM_t*")
@@ -47,9 +47,9 @@ def test_a_study_that_does_not_ask_is_told_so(make_page: Callable[..., Path]) ->
     page = make_page(plans)
     text = headline(page.parents[1])
     assert text.startswith(
-        "Did the source help?\nWhether source labels alone help is open.\n"
+        "Did the source help?\nInconclusive for CDSPP (labels only).\n"
     )
-    assert "no other source was tried" in text
+    assert "controls not run" in text
     assert "\nB:" not in text
 
 

@@ -17,6 +17,7 @@ from support.report_data import draw_comparisons, make_plan
 from support.written_study import write_page
 
 from cdspp.analysis.answers import without_source
+from cdspp.analysis.transfer import Transfer
 from cdspp.core.files import read_json
 from cdspp.core.provenance import file_digest
 from cdspp.report.registry import RULE
@@ -40,7 +41,7 @@ def test_the_page_asks_answers_and_then_shows(page: Path) -> None:
     assert in_order(
         text,
         "Did the source help?</h1>",
-        "Source labels alone on Digits help; whether source labels alone on Docs to",
+        "The source helps CDSPP (labels only) on Digits; inconclusive for CDSPP",
         'id="figure-ways"',
         'id="chart"',
         'id="overview"',
@@ -66,14 +67,15 @@ def section_of(text: str, anchor: str) -> str:
 def test_every_way_is_a_line_with_accuracy_gain_sign_and_word(page: Path) -> None:
     text, _ = read_page(page)
     opening = text[text.index('id="figure-ways"') : text.index("</figure>")]
-    lines = re.findall(r'<li class="\w+">.*?</li>', opening, re.DOTALL)
+    lines = re.findall(r'<li class="[\w-]+">.*?</li>', opening, re.DOTALL)
     assert [" ".join(re.sub(r"<[^>]*>", " ", line).split()) for line in lines] == [
-        "Source labels alone CDSPP 82.4 % +4.9 ▲ helps",
-        "Source labels alone CDSPP 86.1 % +0.8 ○ open "
-        "−0.5 over noise; minimum detectable gain 2.0",
+        "Labels only CDSPP 82.4 % ▲ +4.9 ▲ positive transfer",
+        "Labels only CDSPP 86.1 % ○ +0.8 ○ inconclusive "
+        "trials do not decide (minimum detectable gain 2.0 at 80 % power)",
     ]
-    assert opening.count('class="helps"') == opening.count('class="open"') == 1
-    assert "best without a source: 77.6 % (target-only)" in opening
+    for verdict in (Transfer.POSITIVE, Transfer.INCONCLUSIVE):
+        assert opening.count(f'class="{verdict.key}"') == 1
+    assert "without a source: 77.7 % (CDSPP, none-matched), best of 7 fits" in opening
     assert "Digits: 10 trials, 20 source and 3 target labels per class." in opening
 
 
@@ -83,7 +85,7 @@ def test_the_rule_stands_below_the_lines_with_the_states_and_the_margin(
     text = text_of(tmp_path, replace(make_plan(), margin=0.5))
     rule = text[text.index('<details id="rule">') :]
     rule = unescape(rule[: rule.index("</details>")])
-    shown = [f"<b>{name.capitalize()}</b>: {text}</li>" for name, text in RULE.items()]
+    shown = [f"<b>{each.label}</b>: {text}</li>" for each, text in RULE.items()]
     assert in_order(rule, *shown, "The margin is ±0.5, in points.", "Controls replace")
 
 
@@ -99,8 +101,8 @@ def test_every_benchmark_opens_with_the_method_that_leads(page: Path) -> None:
 def test_the_matrix_of_states_opens_with_the_number_of_methods(page: Path) -> None:
     section = section_of(read_page(page)[0], "states")
     told = [
-        "On Digits the source helps 2 of 3 methods and hurts none; 1 is open.",
-        "On Docs to code the source helps 0 of 3 methods and hurts none; 3 are open.",
+        "Digits, 3 methods with controls: positive transfer 2, inconclusive 1.",
+        "Docs to code, 3 methods with controls: inconclusive 3.",
     ]
     shown = 'id="figure-source-states"', 'download="source-help.csv"'
     assert in_order(section, *told, *shown)

@@ -203,16 +203,12 @@ def test_collapsed_rows_are_marked_and_out_of_every_comparison() -> None:
     plan = make_plan(methods=(*FEW, "dama"))
     summary = draw_summary(plan, collapsed=("cdspp",))
     table = table_of(summary, "accuracy")
-    assert {cell.note for cell in cells(table, "CDSPP")[1:]} == {
-        "collapsed or diverged"
-    }
+    assert {cell.note for cell in cells(table, "CDSPP")[1:]} == {"degenerate fits"}
     high = replace(summary, accuracy=summary.accuracy.copy())
     high.accuracy[place_of(summary, "cdspp")] = 0.99
     assert not any(c.bold for c in cells(table_of(high, "accuracy"), "CDSPP")[1:])
     lines = [line.cells[0] for line in table_of(summary, "iterations").lines]
-    assert [(c.text, c.note) for c in lines if c.note] == [
-        ("CDSPP", "collapsed or diverged")
-    ]
+    assert [(c.text, c.note) for c in lines if c.note] == [("CDSPP", "degenerate fits")]
 
 
 def test_csv_is_tidy_and_exact() -> None:

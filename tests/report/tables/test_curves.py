@@ -49,7 +49,7 @@ def test_collapsed_fits_are_told_and_never_bold() -> None:
     scores = curve_scores(plan, collapsed=("cdspp", 9))
     (table,) = [build_curve_table(c, plan) for c in arrange_curves(scores, plan)]
     cells = [line.cells[4] for line in table.lines if line.cells[0].text == "CDSPP"]
-    assert [cell.note for cell in cells] == ["collapsed or diverged"] * 3
+    assert [cell.note for cell in cells] == ["degenerate fits"] * 3
     scores = scores.assign(accuracy=scores["accuracy"] + scores["collapsed"])
     (table,) = [build_curve_table(c, plan) for c in arrange_curves(scores, plan)]
     cells = [line.cells[4] for line in table.lines if line.cells[0].text == "CDSPP"]

@@ -10,6 +10,7 @@ import pytest
 from support.report_data import draw_comparisons, make_plan
 
 from cdspp.analysis.source_help import COMPARISON_COLUMNS, no_comparisons
+from cdspp.analysis.transfer import Transfer
 from cdspp.report.tables.source_help import build_matrix_table, build_task_table
 from cdspp.report.tables.table import Cell, Table, to_csv, to_html, to_latex
 
@@ -36,15 +37,18 @@ GAIN = {
     "trials": 10,
     "domain_low": NAN,
     "domain_high": NAN,
-    "pair": "helps",
-    "verdict": "helps",
+    "degenerate": False,
+    "pair": "positive transfer",
+    "verdict": "positive transfer",
+    "reason": "",
     "p_helps": 0.012,
     "p_hurts": 0.013,
+    "p_without": 0.011,
     "hardest": "none",
     "detectable": 0.03,
 }
 BASELINE = {**GAIN, "rival": "svm-t", "rival_name": "SVM_t", "state": False}
-NO_GAIN = {"gain": NAN, "low": NAN, "high": NAN, "trials": 0, "pair": "too few trials"}
+NO_GAIN = {"gain": NAN, "low": NAN, "high": NAN, "trials": 0, "pair": "inconclusive"}
 
 
 def frame(*records: dict[str, Any]) -> pd.DataFrame:
@@ -54,7 +58,8 @@ def frame(*records: dict[str, Any]) -> pd.DataFrame:
 
 
 def _both_measures(record: dict[str, Any]) -> dict[str, Any]:
-    names = ("gain", "low", "high", "p_above", "p_below", "pair", "p_helps", "p_hurts")
+    names = ("gain", "low", "high", "p_above", "p_below", "pair")
+    names += ("p_helps", "p_hurts", "p_without")
     same = {f"balanced_{name}": record[name] for name in names}
     word = record.get("accuracy_verdict", record["verdict"])
     words = dict.fromkeys(("accuracy_verdict", "balanced_verdict"), word)
@@ -91,8 +96,8 @@ def test_a_line_shows_gains_with_intervals_what_stays_without_and_the_verdict() 
         "Over none": "+5.0 [1.0 to 9.0]",
         # 7.5 points over SVM_t, 5.0 of them by the source.
         "Without": "+2.5 [of +7.5]",
-        "Verdict": "helps [p 0.012]",
-        "Tasks": "1 helps",
+        "Verdict": "positive transfer [p 0.012]",
+        "Tasks": "1 positive transfer",
     }
     other = build_matrix_table([frame(GAIN)], [replace(PLAN, margin=0.5)])
     assert "are within ±0.5. " in other.caption
@@ -100,30 +105,29 @@ def test_a_line_shows_gains_with_intervals_what_stays_without_and_the_verdict() 
 
 def test_a_gain_is_bold_where_its_own_test_says_better_or_worse() -> None:
     # An interval that touches zero may go with a one-sided test that is sure.
-    for pair in ("helps", "hurts", "equal", "undecided", "too few trials", "collapsed"):
+    for verdict in Transfer:
+        pair = verdict.word
         for table in (matrix, tasks):
             found = cells(table({**GAIN, "pair": pair, "low": -0.001}))
-            assert found["Over none"].bold == (pair in ("helps", "hurts"))
+            assert found["Over none"].bold == verdict.decided
 
 
 def test_a_gain_whose_measures_differ_is_not_bold_and_says_so() -> None:
     for table in (matrix, tasks):
-        mixed = table({**GAIN, "pair": "helps"} | {"balanced_pair": "undecided"})
+        mixed = table({**GAIN, "balanced_pair": "inconclusive"})
         found = cells(mixed)["Over none"]
         assert not found.bold
-        assert found.note == "1.0 to 9.0, depends on the measure"
+        assert found.note == "1.0 to 9.0, accuracy and balanced accuracy disagree"
         assert "by accuracy and by balanced accuracy" in mixed.caption
 
 
 def test_a_gain_says_why_nothing_is_said_of_it() -> None:
-    few = {**GAIN, "pair": "too few trials", "trials": 3}
+    few = {**GAIN, "pair": "inconclusive", "trials": 3}
     assert shown(matrix(few))["Over none"] == "+5.0 [1.0 to 9.0, 3 trials]"
     one = {**few, "trials": 1, "low": NAN, "high": NAN}
     assert shown(matrix(one))["Over none"] == "+5.0 [1 trial]"
-    fallen = {**GAIN, "pair": "collapsed"}
-    assert (
-        shown(matrix(fallen))["Over none"] == "+5.0 [1.0 to 9.0, collapsed or diverged]"
-    )
+    fallen = {**GAIN, "pair": "inconclusive", "degenerate": True}
+    assert shown(matrix(fallen))["Over none"] == "+5.0 [1.0 to 9.0, degenerate fits]"
 
 
 def test_the_interval_over_target_domains_stands_below() -> None:
@@ -140,50 +144,60 @@ def test_what_was_not_run_is_a_dash() -> None:
     first, second = shown(table), shown(table, 1)
     assert (first["Over noise"], second["Over none"]) == ("–", "–")
     assert first["Without"] == second["Without"] == "–"
-    lost = {**GAIN, **NO_GAIN, "accuracy": NAN, "verdict": "too few trials"}
+    lost = {**GAIN, **NO_GAIN, "accuracy": NAN, "verdict": "inconclusive"}
     found = shown(matrix({**BASELINE, **NO_GAIN}, lost))
     assert found["Over none"] == found["Without"] == "–"
     assert shown(matrix(lost))["Accuracy"] == "–"
 
 
+SILENT = "fewer than five trials", "degenerate fits", "controls not run"
 VERDICTS = {
-    "helps": ("helps [p 0.012]", True),
-    "hurts": ("hurts [p 0.013]", True),
-    "equal": ("equal", False),
-    "undecided": ("undecided [minimum detectable gain 3.0 (80 % power)]", False),
-    "too few trials": ("too few trials", False),
-    "collapsed": ("collapsed", False),
-    "not asked": ("not asked", False),
+    "p": ("positive transfer", "", "positive transfer [p 0.012]"),
+    "n": ("negative transfer", "", "negative transfer [p 0.013]"),
+    "0": ("no effect", "within ±1 point", "no effect [within ±1 point]"),
+    "?": (
+        "inconclusive",
+        "trials do not decide",
+        "inconclusive [trials do not decide (minimum detectable gain 3.0 at 80 % "
+        "power)]",
+    ),
+    "labels": (
+        "inconclusive",
+        "gain not specific to the source's labels",
+        "inconclusive [gain not specific to the source's labels (+5.0 over none)]",
+    ),
+    **{
+        reason: ("inconclusive", reason, f"inconclusive [{reason}]")
+        for reason in SILENT
+    },
 }
 
 
-@pytest.mark.parametrize("word", VERDICTS)
-def test_a_verdict_has_the_p_value_that_decides_it_or_what_could_be_seen(
-    word: str,
-) -> None:
-    text, bold = VERDICTS[word]
+@pytest.mark.parametrize("case", VERDICTS)
+def test_a_verdict_has_the_p_value_that_decides_it_or_its_reason(case: str) -> None:
+    word, reason, text = VERDICTS[case]
     for table in (matrix, tasks):
-        found = table({**GAIN, "verdict": word})
+        p_values = {"p_helps": NAN} if reason in SILENT else {}
+        if reason == "trials do not decide":
+            p_values = {"p_without": 0.5}
+        found = table({**GAIN, "verdict": word, "reason": reason} | p_values)
         assert shown(found)["Verdict"] == text
-        assert cells(found)["Verdict"].bold == bold
+        assert cells(found)["Verdict"].bold == (case in "pn")
 
 
 def several(*words: str) -> list[dict[str, Any]]:
     """Return the comparisons of a task a verdict, and of their average."""
     found = [{**GAIN, "task": f"a_b{i}", "verdict": w} for i, w in enumerate(words)]
-    return [*found, {**GAIN, "task": "average", "gain": 0.02, "verdict": "equal"}]
+    return [*found, {**GAIN, "task": "average", "gain": 0.02, "verdict": "no effect"}]
 
 
 def test_the_matrix_shows_the_average_and_counts_the_tasks() -> None:
-    table = matrix(*several("undecided", "helps", "helps", "collapsed"))
+    table = matrix(*several("inconclusive", *["positive transfer"] * 2, "inconclusive"))
     found = shown(table)
     assert found["Over none"].startswith("+2.0")
-    assert found["Verdict"].startswith("equal")
-    assert found["Tasks"] == "2 helps, 1 undecided, 1 collapsed [of 4]"
+    assert found["Verdict"].startswith("no effect")
+    assert found["Tasks"] == "2 positive transfer, 2 inconclusive [of 4]"
     assert list(table.data["task"]) == ["average"]
-    none = {**GAIN, "verdict": "not asked"}
-    asked = [{**none, "task": task} for task in ("a_b", "b_a", "average")]
-    assert shown(matrix(*asked))["Tasks"] == "–"
 
 
 def test_benchmarks_are_blocks_and_share_their_columns() -> None:
@@ -223,11 +237,13 @@ def test_without_comparisons_tables_are_empty_with_the_columns_of_their_data(
 
 
 def test_a_verdict_of_two_words_shows_both() -> None:
-    words = {"accuracy_verdict": "helps", "balanced_verdict": "undecided"}
-    record = {**GAIN, **words, "verdict": "depends on the measure"}
+    words = "positive transfer", "inconclusive"
+    record = {**GAIN, "accuracy_verdict": words[0], "balanced_verdict": words[1]}
+    why = "accuracy and balanced accuracy disagree"
+    record |= {"verdict": "inconclusive", "reason": why}
     for table in (matrix, tasks):
         assert shown(table(record))["Verdict"] == (
-            "depends on the measure [by accuracy helps, by balanced accuracy undecided]"
+            f"inconclusive [{why} (positive transfer, inconclusive)]"
         )
 
 
@@ -242,8 +258,10 @@ def test_words_of_the_matrix_are_corrected_over_methods_and_a_lost_one_is_told()
         )
         for both in (False, True)
     )
-    assert shown(alone)["Verdict"] == "helps [p 0.03]"
-    assert shown(corrected)["Verdict"] == "undecided [alone helps, p 0.03]"
+    assert shown(alone)["Verdict"] == "positive transfer [p 0.03]"
+    assert shown(corrected)["Verdict"] == (
+        "inconclusive [positive transfer before Holm's correction]"
+    )
     assert cells(alone)["Over none"].bold
     assert not cells(corrected)["Over none"].bold
 

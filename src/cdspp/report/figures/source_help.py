@@ -1,4 +1,4 @@
-"""Charts of gains: by task, and by method and source state."""
+"""Charts of gains: by task, and by method and control."""
 
 import math
 from collections.abc import Sequence
@@ -11,34 +11,28 @@ from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 from matplotlib.patches import Rectangle
 
-from cdspp.analysis import source_help, verdicts
+from cdspp.analysis import source_help, transfer
 from cdspp.analysis.answers import verdict_of
-from cdspp.analysis.verdicts import DEPENDS, EQUAL, HELPS, HURTS, UNDECIDED, PairedGain
+from cdspp.analysis.transfer import Transfer
+from cdspp.analysis.verdicts import PairedGain
 from cdspp.core.names import AVERAGE, Paths
 from cdspp.core.wording import DASH, in_points
 from cdspp.report.figures import style
 from cdspp.study.plan import Plans
 
-VERDICT_COLOURS = {HELPS: "#0067a8", HURTS: "#c9431d", EQUAL: "#22262b"}
-_MARKERS = {HELPS: "o", HURTS: "D", EQUAL: "s"}
 _BASELINE = "#4b5563"
-# Fill and ink by the verdict on a pair, of both measures; in greyscale, the signs
-# distinguish the light ones.
+# Fill and ink of a cell; in greyscale, the signs distinguish the light ones.
 _CELLS = {
-    HELPS: ("#0b5394", "white"),
-    HURTS: ("#f4b183", style.INK),
-    EQUAL: ("#d5d9de", style.INK),
-    DEPENDS: ("#f6edc4", style.INK),
-    UNDECIDED: ("white", style.INK),
-    verdicts.TOO_FEW: ("white", style.MUTED),
-    verdicts.COLLAPSED: ("white", style.MUTED),
+    Transfer.POSITIVE: ("#0b5394", "white"),
+    Transfer.NEGATIVE: ("#f4b183", style.INK),
+    Transfer.NO_EFFECT: ("#d5d9de", style.INK),
+    Transfer.INCONCLUSIVE: ("white", style.INK),
 }
-_SIGNS = {HELPS: "▲", HURTS: "▼", EQUAL: "=", DEPENDS: "◐"}
-_WORDS = {HELPS: "better", HURTS: "worse", EQUAL: "equal", DEPENDS: DEPENDS}
+_SILENT = transfer.NOT_RUN, transfer.TOO_FEW, transfer.DEGENERATE  # without a test
 
 
 def write_opening(plans: Plans, comparisons: Paths, outputs: Paths) -> None:
-    """Draw the opening chart, and the matrix of methods by source states below it."""
+    """Draw the opening chart, and the matrix of methods by controls below it."""
     gains = [source_help.read_comparisons(path) for path in comparisons]
     opening = partial(draw_source_help, plans, gains)
     states = partial(draw_source_states, gains, plans)
@@ -75,13 +69,13 @@ def draw_source_help(
 def _task_gains(axes: Axes, comparisons: pd.DataFrame, y: float) -> None:
     for comparison in comparisons[~comparisons["state"]].itertuples():
         _gain(axes, comparison, y - 0.16, (_BASELINE, "s", "white"))
-    text = verdict = verdict_of(comparisons)
+    verdict = verdict_of(comparisons)
+    text = verdict.label
     if (rival := _hardest(comparisons)) is not None:
         _gain(axes, rival, y + 0.16, _look(verdict))
-        text = f"{verdict}, {in_points(rival.gain, sign=True)} over {rival.rival}"
-    colour = VERDICT_COLOURS.get(verdict, style.MUTED)
+        text += f", {in_points(rival.gain, sign=True)} over {rival.rival}"
     place: Any = {"transform": axes.get_yaxis_transform(), "va": "center"}
-    axes.text(1.02, y, text, color=colour, **place)
+    axes.text(1.02, y, text, color=verdict.colour, **place)
 
 
 def _hardest(comparisons: pd.DataFrame) -> Any | None:
@@ -97,16 +91,15 @@ def _gain(axes: Axes, gain: PairedGain, y: float, look: tuple[str, str, str]) ->
     axes.plot([100 * gain.gain], [y], marker, color=colour, markersize=4, mfc=face)
 
 
-def _look(verdict: str) -> tuple[str, str, str]:
-    colour = VERDICT_COLOURS.get(verdict, style.MUTED)
-    return colour, _MARKERS.get(verdict, "v"), colour
+def _look(verdict: Transfer) -> tuple[str, str, str]:
+    return verdict.colour, verdict.marker, verdict.face
 
 
 def _gain_handles(gains: Sequence[pd.DataFrame]) -> list[Line2D]:
     """Return two entries of a legend; the text at the right has the verdicts."""
     names = [name for each in gains for name in each[~each["state"]]["rival_name"]]
     looks = dict.fromkeys(names[:1], (_BASELINE, "s", "white"))
-    looks["the strongest control"] = _look(UNDECIDED)
+    looks["the strongest control"] = _look(Transfer.INCONCLUSIVE)
     handles = []
     for name, (colour, marker, face) in looks.items():
         label = f"over {style.figure_name(name)}"
@@ -118,7 +111,7 @@ def _gain_handles(gains: Sequence[pd.DataFrame]) -> list[Line2D]:
 def draw_source_states(
     comparisons: Sequence[pd.DataFrame], plans: Plans, outputs: Paths
 ) -> None:
-    """Draw methods by source states: gains of the real source, averaged over tasks."""
+    """Draw methods by controls: gains of the real source, averaged over tasks."""
     # A method that ran in no state has nothing to show here.
     groups = []
     for each, plan in zip(comparisons, plans, strict=True):
@@ -136,8 +129,8 @@ def draw_source_states(
     with style.stacked(titles, lengths, outputs, **sizes) as (figure, panels):
         for group, axes in zip(groups, panels, strict=True):
             _matrix(axes, group, tight=tight)
-        signs = ", ".join(f"{sign} {_WORDS[key]}" for key, sign in _SIGNS.items())
-        text = "gain in accuracy over this state, points, and by both measures:"
+        signs = ", ".join(verdict.label for verdict in Transfer)
+        text = "gain in accuracy over this control, points, and by both measures:"
         figure.supxlabel(f"{text}\n{signs}")
 
 
@@ -158,14 +151,13 @@ def _matrix(axes: Axes, comparisons: pd.DataFrame, *, tight: bool) -> None:
 
 
 def _cell(axes: Axes, x: int, y: int, pair: Any | None, *, tight: bool) -> None:
-    verdict, text = verdicts.TOO_FEW, DASH
+    verdict, text, ink = Transfer.INCONCLUSIVE, DASH, style.MUTED
     if pair is not None and not math.isnan(pair.gain):
-        verdict, gain = source_help.pair_verdict(pair), in_points(pair.gain, sign=True)
-        open_pair = verdict in (verdicts.TOO_FEW, verdicts.COLLAPSED)
-        sign = "( )" if open_pair else _SIGNS.get(verdict, "")
-        text = f"{sign}\n{gain}" if tight else f"{sign} {gain}"
-        text = f"({gain})" if open_pair and not tight else text.strip()
-    fill, ink = _CELLS[verdict]
-    corner = (x - 0.47, y - 0.45)
+        verdict, reason = source_help.pair_verdict(pair)
+        gain, (_, ink) = in_points(pair.gain, sign=True), _CELLS[verdict]
+        text = f"{verdict.sign}\n{gain}" if tight else f"{verdict.sign} {gain}"
+        if reason in _SILENT:
+            text, ink = f"({gain})", style.MUTED
+    corner, fill = (x - 0.47, y - 0.45), _CELLS[verdict][0]
     axes.add_patch(Rectangle(corner, 0.94, 0.9, facecolor=fill, edgecolor="#e4e6e9"))
     axes.text(x, y, text, color=ink, ha="center", va="center")

@@ -25,6 +25,7 @@ from matplotlib.lines import Line2D
 from numpy.typing import ArrayLike, NDArray
 
 from cdspp.analysis.summary import Floats, mean_sd
+from cdspp.analysis.transfer import DEGENERATE
 from cdspp.analysis.verdicts import mean_interval
 from cdspp.core.errors import DataError
 from cdspp.core.names import AVERAGE, PathLike, Paths, several_sources
@@ -42,7 +43,7 @@ DASHES = (0, (4, 2))
 MARKER_ONLY: Any = {"markeredgewidth": 1.2, "linestyle": "none"}
 RING: Any = {
     **{"marker": "o", "markersize": 11, "markerfacecolor": "none", "zorder": 4},
-    **{"color": MUTED, "linestyle": "none", "label": "collapsed or diverged"},
+    **{"color": MUTED, "linestyle": "none", "label": DEGENERATE},
     "clip_on": False,
 }
 # Background of text that overlaps lines.
@@ -199,7 +200,7 @@ def draw_line(
 ) -> None:
     """Draw the means of fractions by position and trial; intervals are a band or bars.
 
-    A ring marks the positions of `unusable` fits: collapsed or diverged.
+    A ring marks the positions of `unusable` fits, which are degenerate.
     """
     finite = np.isfinite(values).any(axis=1)
     places, numbers, style = np.asarray(x)[finite], values[finite], style_of(row.key)

@@ -1,4 +1,4 @@
-"""The opening figure: the gain and verdict of each way of using a source."""
+"""The opening figure: the gain and verdict of each kind of transfer."""
 
 import textwrap
 from collections.abc import Sequence
@@ -10,14 +10,13 @@ from matplotlib.axes import Axes
 from cdspp.analysis import ways
 from cdspp.analysis.pairwise import read_pairwise
 from cdspp.analysis.source_help import read_comparisons
-from cdspp.analysis.ways import HELPS, HURTS, OPEN, Opening, Way
+from cdspp.analysis.ways import Opening, Way
 from cdspp.core.names import Paths
 from cdspp.core.wording import in_points, sentence
 from cdspp.report.figures import style
 from cdspp.study.plan import Plans
 
-COLOURS = {HELPS: "#12703f", HURTS: "#b3370f", OPEN: style.MUTED}
-# Inches of a heading and of a way, each two lines of text, and above and below them.
+# Inches of a heading and of a kind, each two lines of text, and above and below them.
 _LINE, _WAY, _TOP, _BOTTOM = 0.2, 0.46, 0.95, 0.5
 # Left edges of the columns, as shares of the width; the axis is between the last two.
 _NAME, _ACCURACY, _FIRST, _LAST, _WORD = 0.01, 0.37, 0.39, 0.78, 0.83
@@ -29,7 +28,7 @@ _STRONG: Any = {"va": "center", "fontweight": "bold"}
 def write_ways(
     plans: Plans, comparisons: Paths, pairwise: Paths, outputs: Paths
 ) -> None:
-    """Draw the ways of every benchmark, one line each."""
+    """Draw the kinds of transfer on every benchmark, one line each."""
     tables = map(read_comparisons, comparisons), map(read_pairwise, pairwise)
     draw_ways([ways.opening(*pair) for pair in zip(*tables, strict=True)], outputs)
 
@@ -47,7 +46,10 @@ def draw_ways(openings: Sequence[Opening], outputs: Paths) -> None:
         text_axes.set_axis_off()
         gains = figure.add_axes((_FIRST, bottom, _LAST - _FIRST, 1 - bottom - below))
         gains.set(ylim=(height - _BOTTOM, _TOP), facecolor="none", yticks=[])
-        _title(text_axes, ways.statement(openings))
+        _title(
+            text_axes,
+            ways.statement(openings, 20 if style.narrow() else ways.MOST_WORDS),
+        )
         y = _TOP + _LINE
         for each in openings:
             _heading(text_axes, each, y)
@@ -61,48 +63,45 @@ def draw_ways(openings: Sequence[Opening], outputs: Paths) -> None:
 def _title(axes: Axes, statement: str) -> None:
     axes.text(_NAME, _LINE, ways.QUESTION, **_STRONG)
     letters = 60 if style.narrow() else 100
-    text = textwrap.fill(style.plain_text(statement, most=200), letters)
-    axes.text(_NAME, 2.3 * _LINE, text, va="center")
-    heads = "gain" if style.narrow() else "gain over the best without a source"
+    text = textwrap.fill(style.plain_text(statement, most=300), letters)
+    axes.text(_NAME, 2.4 * _LINE, text, va="center")
+    heads = "gain" if style.narrow() else "gain over its own fit without a source"
     axes.text(_ACCURACY, 4 * _LINE, "accuracy", ha="right", **_MUTED)
     axes.text(_FIRST + 0.02, 4 * _LINE, heads, **_MUTED)
-    axes.text(_WORD, 4 * _LINE, "verdict", **_MUTED)
+    axes.text(0.99, 4 * _LINE, "verdict", ha="right", **_MUTED)
 
 
 def _heading(axes: Axes, opening: Opening, y: float) -> None:
     axes.text(_NAME, y - _LINE / 2, style.plain_text(opening.title), **_STRONG)
-    if opening.without:
-        name = style.figure_name(opening.without)
-        text = f"best without a source: {in_points(opening.accuracy)} % ({name})"
+    if text := style.plain_text(opening.without_text, most=120):
         axes.text(_NAME, y + _LINE / 2, text, bbox=style.ON_LINES, **_MUTED)
 
 
 def _way(text_axes: Axes, gains: Axes, way: Way, y: float) -> None:
-    """Draw a way on two lines: its name, and its method; and why it is open."""
+    """Draw a kind on two lines: its name and verdict; its method and the reason."""
+    of, verdict = way.of, way.of.verdict
     text_axes.axhspan(y - 0.95 * _LINE, y + 0.95 * _LINE, color=_BAND, lw=0, zorder=0)
-    colour, above, below = COLOURS[way.word], y - _LINE / 2, y + _LINE / 2
+    colour, above, below = verdict.colour, y - _LINE / 2, y + _LINE / 2
     text_axes.text(_NAME, above, style.plain_text(sentence(way.title)), va="center")
-    if way.title != way.method:
-        several = way.best_of > 1 and not style.narrow()
-        best = f", best of {way.best_of} methods" if several else ""
-        text_axes.text(_NAME, below, style.figure_name(way.method) + best, **_MUTED)
-    if np.isfinite(way.accuracy):
-        text = f"{in_points(way.accuracy)} %"
+    if way.title != of.method:
+        text_axes.text(_NAME, below, style.figure_name(of.method), **_MUTED)
+    if np.isfinite(of.accuracy):
+        text = f"{in_points(of.accuracy)} %"
         line = below if style.narrow() else above
         text_axes.text(_ACCURACY, line, text, ha="right", va="center")
-    text = f"{ways.SIGNS[way.word]} {way.word}"
-    text_axes.text(_WORD, above, text, **{**_STRONG, "color": colour})
+    strong = {**_STRONG, "color": colour}
+    text_axes.text(0.99, above, verdict.label, ha="right", **strong)
     box = style.ON_LINES | {"facecolor": _BAND}
-    text_axes.text(0.99, below, way.reason, ha="right", bbox=box, **_MUTED)
-    if np.isfinite(way.low):
-        ends = [100 * way.low, 100 * way.high]
+    reason = of.reason.partition(" (")[0]  # the page has the numbers
+    text_axes.text(0.99, below, reason, ha="right", bbox=box, **_MUTED)
+    if np.isfinite(of.low):
+        ends = [100 * of.low, 100 * of.high]
         gains.plot(ends, [above, above], color=colour, lw=2.6)
-    if np.isfinite(way.gain):
-        face = "white" if way.word == OPEN else colour
-        look: Any = {"color": colour, "mfc": face, "ms": 6.5, "mew": 1.6}
-        gains.plot([100 * way.gain], [above], "o", **look)
-        end = 100 * (way.high if np.isfinite(way.high) else way.gain)
-        text, units = in_points(way.gain, sign=True), "offset points"
+    if np.isfinite(of.gain):
+        look: Any = {"color": colour, "mfc": verdict.face, "ms": 6.5, "mew": 1.6}
+        gains.plot([100 * of.gain], [above], verdict.marker, **look)
+        end = 100 * (of.high if np.isfinite(of.high) else of.gain)
+        text, units = in_points(of.gain, sign=True), "offset points"
         look = {"textcoords": units, "va": "center", "color": colour}
         gains.annotate(text, (end, above), (5, 0), **look)
 

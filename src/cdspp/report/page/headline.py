@@ -45,11 +45,13 @@ class Headline(NamedTuple):
         for name, opening in self.openings.items():
             labels = {"benchmark": name, "title": opening.title}
             for way in opening.ways:
-                line = {k: None if v != v else v for k, v in asdict(way).items()}
-                line |= {"way": line.pop("title"), "display_name": line.pop("method")}
-                content["ways"].append(line | labels)
+                of = {k: None if v != v else v for k, v in asdict(way.of).items()}
+                of |= {"display_name": of.pop("method"), "verdict": way.of.verdict.word}
+                of |= {"way": way.title, "of_kind": way.of_kind, "own": way.own}
+                content["ways"].append(of | labels)
             if opening.without:
                 best = {"display_name": opening.without, "accuracy": opening.accuracy}
+                best["best_of"] = opening.n_without
                 content["without_source"].append({**labels, **best})
         openings = [*self.openings.values()]
         overview = self.overview.astype(object).where(self.overview.notna(), None)
@@ -83,7 +85,7 @@ def read_headline(results_dir: PathLike) -> Headline:
             openings[name] = ways.opening(*frames)
     scores = [folder / "scores" / f"{name}.parquet" for name in titles]
     records = folder.joinpath("fits").glob("*/*/*/*/[!.]*.json")
-    jobs = fit_records.intact_jobs(records)
+    jobs = fit_records.scored_jobs(records, scores)
     return Headline(
         overview,
         titles,

@@ -24,6 +24,7 @@ from markupsafe import Markup, escape
 from cdspp.analysis import answers, fit_records, ways
 from cdspp.analysis.pairwise import leader, read_pairwise
 from cdspp.analysis.source_help import of_reference, on_average, read_comparisons
+from cdspp.analysis.transfer import Transfer
 from cdspp.analysis.verdicts import INTERVAL_TRIALS, MIN_TRIALS
 from cdspp.core import wording
 from cdspp.core.jobs import processor_time
@@ -113,7 +114,7 @@ def _findings(plans: Plans, files: Mapping[str, Path]) -> dict[str, Any]:
             openings.append(ways.opening(comparisons, pairwise))
         untrained = untrained_text(contents) if contents else ""
         notes[plan.benchmark] = [leader(pairwise), plan.summary, untrained]
-        counts.append(ways.count_helped(plan.title, comparisons))
+        counts.append(ways.count_verdicts(plan.title, comparisons))
         average = on_average(of_reference(comparisons))
         average = average[average["trials"] >= MIN_TRIALS]
         if gains_of_reference := answers.gain_without_source(average):
@@ -127,8 +128,8 @@ def _findings(plans: Plans, files: Mapping[str, Path]) -> dict[str, Any]:
         "question": ways.QUESTION,
         "statement": ways.statement(openings),
         "openings": openings,
-        "signs": ways.SIGNS,
-        "axis": Axis.of(way for opening in openings for way in opening.ways),
+        "words": Transfer.words(),
+        "axis": Axis.of(way.of for opening in openings for way in opening.ways),
         "protocols": [plan.protocol for plan in plans],
         "notes": notes,
         "counts": list(filter(None, counts)),

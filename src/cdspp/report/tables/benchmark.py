@@ -23,10 +23,11 @@ from cdspp.analysis.summary import (
     summarise,
     value_text,
 )
+from cdspp.analysis.transfer import DEGENERATE
 from cdspp.core.names import AVERAGE, Paths
 from cdspp.core.wording import DASH, counted, percent, task_title
 from cdspp.methods import method_class
-from cdspp.report.tables.table import UNUSABLE, Cell, Line, Table, write_tables
+from cdspp.report.tables.table import Cell, Line, Table, write_tables
 from cdspp.study.plan import METHOD, BenchmarkPlan, Plans, Row
 
 _PERCENT = "Percent: mean (standard deviation, n − 1) over trials."
@@ -125,7 +126,7 @@ def _iteration_table(summary: Summary) -> Table:
     lines, data = [], []
     for i in summary.iterative():
         row = summary.rows[i]
-        note = UNUSABLE if summary.unusable(i, AVERAGE) else ""
+        note = DEGENERATE if summary.unusable(i, AVERAGE) else ""
         name = Cell(row.display_name, note=note, name=True)
         for step in sorted({int(step) for step in spread}):
             if np.isfinite(by_trial := means[i, ..., step]).any():
@@ -236,7 +237,7 @@ def _score(
     elif task == AVERAGE and n_tasks < len(tasks):
         notes.append(f"{n_tasks} of {counted(len(tasks), 'task')}")
     if collapsed:
-        notes.append(UNUSABLE)
+        notes.append(DEGENERATE)
     score = {"task": task, "row": row.key, "display_name": row.display_name, "of": row}
     return score | moments | {"collapsed": collapsed, "note": ", ".join(notes)}
 

@@ -1,4 +1,4 @@
-"""Tables on the source: methods by source state, by task, and by source."""
+"""Tables on the source: methods by control, by task, and by source."""
 
 from __future__ import annotations
 
@@ -9,15 +9,21 @@ from typing import Any
 
 import pandas as pd
 
-from cdspp.analysis import source_help, verdicts
-from cdspp.analysis.answers import VERDICT_ORDER, gain_without_source, tally, verdict_of
+from cdspp.analysis import source_help, transfer
+from cdspp.analysis.answers import (
+    explanation,
+    gain_without_source,
+    tally,
+    tally_texts,
+    verdict_of,
+)
 from cdspp.analysis.pairwise import compare_pairwise
 from cdspp.analysis.summary import read_scores
+from cdspp.analysis.transfer import Transfer
 from cdspp.analysis.verdicts import interval_note
 from cdspp.core.names import REFERENCE, Paths
 from cdspp.core.wording import DASH, STATE_TITLES, counted, in_points, task_title
 from cdspp.report.tables.table import (
-    UNUSABLE,
     Cell,
     Line,
     Table,
@@ -30,11 +36,9 @@ from cdspp.report.tables.table import (
 from cdspp.stages.score import SampleScores
 from cdspp.study.plan import LEFT_OUT, BenchmarkPlan, Plans
 
-_BOLD = {verdicts.HELPS, verdicts.HURTS}
-
 
 def write_matrix(plans: Plans, comparisons: Paths, outputs: Paths) -> None:
-    """Write the table of methods by source states."""
+    """Write the table of methods by controls."""
     groups = [source_help.read_comparisons(path) for path in comparisons]
     write_tables([build_matrix_table(groups, plans)], outputs)
 
@@ -53,7 +57,7 @@ def write_tasks(plans: Plans, scores: Paths, rows: Paths, outputs: Paths) -> Non
 
 
 def build_matrix_table(groups: Sequence[pd.DataFrame], plans: Plans) -> Table:
-    """Build the table ``source-help``: methods by states, one block per benchmark."""
+    """Build the table ``source-help``: methods by controls, by benchmark."""
     corrected, margin = plans[0].holm_over_methods, plans[0].margin
     rivals = source_help.rivals_of(groups)
     matrices = [source_help.matrix(group, corrected=corrected) for group in groups]
@@ -111,7 +115,8 @@ def build_pairwise_table(pairwise: pd.DataFrame, plan: BenchmarkPlan) -> Table:
 
     def note(entry: Any) -> str:
         fewer = counted(ran[entry.row], "trial") if ran[entry.row] < ran.max() else ""
-        return ", ".join(filter(None, (fewer, UNUSABLE if entry.collapsed else "")))
+        bad = transfer.DEGENERATE if entry.collapsed else ""
+        return ", ".join(filter(None, (fewer, bad)))
 
     columns = {
         "Method": lambda entry: Cell(entry.display_name, name=True),
@@ -146,7 +151,7 @@ def build_several_table(gains: pd.DataFrame, plan: BenchmarkPlan) -> Table:
         "All sources": lambda entry: fraction_cell(entry.accuracy),
         "All but this": lambda entry: fraction_cell(entry.accuracy_without),
         "Gain": lambda entry: effect_cell(entry.gain, entry.low, entry.high),
-        "This source": lambda entry: Cell(entry.verdict, bold=entry.verdict in _BOLD),
+        "This source": lambda entry: _word(Transfer.of(entry.verdict), entry.reason),
     }
     return Table.of(
         f"several-sources_{plan.benchmark}",
@@ -166,7 +171,7 @@ def _method_line(
 ) -> Line:
     counts = tally(comparisons)
     uncorrected = verdict_of(source_help.on_average(comparisons))
-    text = ", ".join(f"{counts[name]} {name}" for name in VERDICT_ORDER if counts[name])
+    text = ", ".join(tally_texts(counts))
     gain, total = gain_without_source(average) or (math.nan, math.nan)
     n_tasks, title = counts.total(), comparisons["title"].iloc[0]
     cells = (
@@ -188,33 +193,33 @@ def _numbers(comparisons: pd.DataFrame, rivals: Mapping[str, str]) -> Iterator[C
 def _gain(comparison: Any | None) -> Cell:
     if comparison is None or math.isnan(comparison.gain):
         return Cell(DASH)
-    pair, ends = source_help.pair_verdict(comparison), (comparison.low, comparison.high)
-    cell = effect_cell(comparison.gain, *ends, bold=pair in _BOLD)
+    verdict, reason = source_help.pair_verdict(comparison)
+    ends = comparison.low, comparison.high
+    cell = effect_cell(comparison.gain, *ends, bold=verdict.decided)
     notes = [cell.note]
     if not math.isnan(comparison.domain_low):
         low, high = in_points(comparison.domain_low), in_points(comparison.domain_high)
         notes.append(f"domains {low} to {high}")
-    remarks = {verdicts.COLLAPSED: UNUSABLE, verdicts.DEPENDS: pair}
-    remarks[verdicts.TOO_FEW] = counted(comparison.trials, "trial")
-    notes.append(remarks.get(pair, ""))
+    few = counted(comparison.trials, "trial")
+    remarks = {transfer.DEGENERATE: reason, transfer.DISAGREE: reason}
+    notes.append((remarks | {transfer.TOO_FEW: few}).get(reason, ""))
     if comparison.one_decides:
         least = in_points(comparison.least, sign=True)
         notes.append(f"sensitive to one trial (minimum {least})")
     return replace(cell, note=", ".join(filter(None, notes)))
 
 
-def _verdict(comparisons: pd.DataFrame, uncorrected: str = "") -> Cell:
+def _verdict(comparisons: pd.DataFrame, uncorrected: Transfer | None = None) -> Cell:
     """Return the verdict, with a note if the uncorrected one differs."""
-    verdict, first, note = verdict_of(comparisons), comparisons.iloc[0], ""
-    p_values = {verdicts.HELPS: first["p_helps"], verdicts.HURTS: first["p_hurts"]}
-    if uncorrected not in ("", verdict):
-        p_value = p_values.get(uncorrected, first["p_hurts"])
-        note = f"alone {uncorrected}, p {p_value:.2g}"
-    elif verdict in p_values:
-        note = f"p {p_values[verdict]:.2g}"
-    elif verdict == verdicts.DEPENDS:
-        verdicts_by_measure = first["accuracy_verdict"], first["balanced_verdict"]
-        note = "by accuracy {}, by balanced accuracy {}".format(*verdicts_by_measure)
-    elif verdict == verdicts.UNDECIDED:
-        note = verdicts.detectable_text(first["detectable"])
-    return Cell(verdict, bold=verdict in _BOLD, note=note)
+    verdict, first = verdict_of(comparisons), comparisons.iloc[0]
+    note = explanation(comparisons)
+    if uncorrected not in (None, verdict) and first["reason"] != transfer.DISAGREE:
+        note = f"{uncorrected.word} before Holm's correction"
+    if verdict.decided:
+        p_value = first["p_helps" if verdict is Transfer.POSITIVE else "p_hurts"]
+        note = f"p {p_value:.2g}"
+    return _word(verdict, note)
+
+
+def _word(verdict: Transfer, note: str) -> Cell:
+    return Cell(verdict.word, bold=verdict.decided, note=note)

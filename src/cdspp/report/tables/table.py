@@ -13,6 +13,7 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from cdspp.analysis.transfer import Transfer
 from cdspp.core.errors import DataError
 from cdspp.core.names import PathLike
 from cdspp.core.outputs import atomic
@@ -21,7 +22,6 @@ from cdspp.core.wording import DASH, escape_invisible, in_points, split_name
 if TYPE_CHECKING:
     import pandas as pd
 
-UNUSABLE = "collapsed or diverged"
 
 _LATEX = str.maketrans(
     {
@@ -139,8 +139,12 @@ def _captions(name: str) -> dict[str, str]:
 
 
 def caption(file: str, name: str, **fields: Any) -> str:
-    """Return a caption of a file of ``report/captions``, with its fields."""
-    return " ".join(_captions(file)[name].split()).format(**fields)
+    """Return a caption of a file of ``report/captions``, with its fields.
+
+    Further fields are the words of verdicts (`Transfer.words`).
+    """
+    texts = " ".join(_captions(file)[name].split())
+    return texts.format(**Transfer.words(), **fields)
 
 
 def marks_legend(names: Iterable[str]) -> str:
