@@ -26,7 +26,7 @@ from benchmarks.decision_records import (
 )
 from benchmarks.earlier_bet import Bet, earlier_bets
 from cdspp.analysis.compare import candidates_of, compare
-from cdspp.analysis.hold_outs import HoldOuts, Problem, make_folds
+from cdspp.analysis.hold_outs import HoldOuts, Problem, all_folds
 from cdspp.core.errors import DataError
 from cdspp.methods import method_class
 from cdspp.methods.base import UNLABELLED, Int
@@ -137,7 +137,7 @@ def hold_outs(draw: Draw, seed: int) -> HoldOuts:
     """Return the hold-outs of `compare` on a draw with labels, before any fit."""
     problem = Problem.of(draw.X, draw.y, draw.source, SCALE)
     repeats = REPEATS if problem.class_sizes.max() > 1 else 0
-    folds = make_folds(problem, repeats, TEST_SHARE, MAX_ROWS, seed)
+    folds = all_folds(problem, repeats, TEST_SHARE, MAX_ROWS, seed)
     return HoldOuts(problem, folds, SCALE, MAX_ROWS, seed)
 
 

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from benchmarks.decision_cases import REPEATS
 from benchmarks.decision_records import DrawRecord
 from cdspp.analysis.ballot import Ballot
 from cdspp.analysis.pool import NO_VOTE_UNTESTED
@@ -70,6 +71,7 @@ def _ballot(
         dict(zip(names, record.transduction.astype(np.intp), strict=True)),
         record.truth[record.y != UNLABELLED].astype(np.intp),
         int(record.truth.max()) + 1,
+        REPEATS,
         shrinkage,
         temperature,
     )

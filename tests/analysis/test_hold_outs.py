@@ -10,7 +10,7 @@ from support.toy_problem import paired_problem
 
 from benchmarks.planted import Planted
 from cdspp import CDSPP, SourceDomain, compare
-from cdspp.analysis.hold_outs import Fold, Problem, make_folds
+from cdspp.analysis.hold_outs import Fold, Problem, all_folds
 from cdspp.core.errors import ConfigError
 from cdspp.core.scaling import fit_scaling
 from cdspp.methods.problem import scale_domains
@@ -122,7 +122,7 @@ def _folds_with_a_single_label() -> list[Fold]:
     """Return folds of five, twelve and one labels a class."""
     y = [0] * 5 + [1] * 12 + [2]
     problem = Problem.of(np.eye(18), y, SourceDomain(np.eye(4), [0, 0, 1, 2]), "none")
-    return make_folds(problem, 10, 0.2, 2000, 0)
+    return all_folds(problem, 10, 0.2, 2000, 0)
 
 
 def test_paired_rows_are_scaled_as_the_rows_of_their_domain() -> None:

@@ -20,12 +20,13 @@ class Ballot:
     ----------
     predicted : dict of ndarray of shape (repeats, n_labelled)
         By candidate, labels of held-out rows; `vote.NOT_TESTED` for others.
+        Accuracies are of the first `repeats`, weights of all.
     transduction : dict of ndarray of shape (n_unlabelled,)
         Labels of the unlabelled rows by a fit on all labelled rows.
     codes : ndarray of shape (n_labelled,)
         Classes of the labelled rows.
-    n_classes : int
-        Number of classes.
+    n_classes, repeats : int
+        Number of classes, and of hold-outs; further ones are stand-ins.
     shrinkage, temperature : float
         Constants of the weights, as in `cdspp.analysis.vote`.
     """
@@ -34,6 +35,7 @@ class Ballot:
     transduction: dict[str, Int]
     codes: Int
     n_classes: int
+    repeats: int
     shrinkage: float = vote.SHRINKAGE
     temperature: float = vote.TEMPERATURE
 
@@ -83,7 +85,8 @@ class Ballot:
             shrinkage=self.shrinkage,
             temperature=self.temperature,
         )
-        return vote.held_out_votes(self.predicted, weights, self.n_classes)
+        parts = {name: part[: self.repeats] for name, part in self.predicted.items()}
+        return vote.held_out_votes(parts, weights, self.n_classes)
 
     def label(self, transduction: dict[str, Int]) -> tuple[Int, Floats]:
         """Return the vote's labels of other rows, and the weight of each class."""

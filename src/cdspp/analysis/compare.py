@@ -17,7 +17,7 @@ from cdspp.analysis.comparison import Added, Comparison
 from cdspp.analysis.hold_outs import (
     HoldOuts,
     Problem,
-    make_folds,
+    all_folds,
 )
 from cdspp.analysis.pool import TARGET_ONLY
 from cdspp.analysis.rows_to_label import digests, read_labelled, rows_to_label
@@ -123,13 +123,13 @@ default="standardise"
         unscaled = Problem.of(X, y, source, names.NO_SCALE)
         given = given.from_source(source_as_target(unscaled, each_scaled=each))
     n_folds = repeats if given.tested else 0
-    folds = make_folds(given.problem, n_folds, test_share, max_rows, seed)
+    folds = all_folds(given.problem, n_folds, test_share, max_rows, seed)
     runs = HoldOuts(given.problem, folds, scale, max_rows, seed)
     default = _voters(runs)
     extra = [register_method(method) for method in methods or ()]
     candidates = [*dict.fromkeys([*default, *extra])]
     _check(candidates, repeats, given.problem)
-    ballot, compared = _ballots(runs, default, candidates, progress)
+    ballot, compared = _ballots(runs, n_folds, default, candidates, progress)
     table = _candidates(runs, ballot, compared)
     if given.n_source:
         table["information"] = "source labels"
@@ -215,6 +215,7 @@ def _voters(runs: HoldOuts) -> list[str]:
 
 def _ballots(
     runs: HoldOuts,
+    repeats: int,
     default: Sequence[str],
     candidates: Sequence[str],
     progress: Callable[[str], None],
@@ -232,7 +233,7 @@ def _ballots(
         reasons = "; ".join(f"{name}: {text}" for name, text in runs.failures.items())
         raise DataError(f"compare: every candidate failed ({reasons}).")
     codes, n_classes = problem.codes[problem.labelled], len(problem.classes)
-    compared = Ballot(predicted, transduction, codes, n_classes)
+    compared = Ballot(predicted, transduction, codes, n_classes, repeats)
     others = [name for name in transduction if name not in default]
     return compared.admit(voters, others), compared
 
@@ -260,7 +261,7 @@ def _answer(
         n_labelled=0 if given.n_source else len(problem.labelled),
         n_unlabelled=len(rows),
         fewest=0 if given.n_source else int(sizes[sizes > 0].min()),
-        repeats=len(runs.folds),
+        repeats=ballot.repeats,
         untested=tuple(map(str, problem.classes[sizes == 1])) if runs.folds else (),
         added=Added(len(places), int(right.sum()), int(changed.sum())),
         candidates=candidates,

@@ -131,8 +131,7 @@ class Comparison:
         fewer = "a label" if self.fewest < 5 else "a fifth of the labels"
         bias = f"Both come from fits with {fewer} less per class, which are worse"
         if self.untested:
-            single = f"classes with a single label ({listed(self.untested)})"
-            bias += f", and omit {single}, for which others were cut to one label"
+            bias += f", and omit classes with a single label ({listed(self.untested)})"
         yield f"{text} {bias}."
 
     def _source_line(self) -> Iterator[str]:

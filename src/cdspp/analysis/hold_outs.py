@@ -182,12 +182,20 @@ def _unused_columns(source: SourceDomain, X: Any, by_components: bool) -> str:
     return f"{finding}: {shortened(common)}; {remedy}"
 
 
+def all_folds(
+    problem: Problem, repeats: int, share: float, max_rows: int, seed: int
+) -> list[Fold]:
+    """Return the hold-outs, first `repeats` by `make_folds`, then the `stand_ins`."""
+    folds = make_folds(problem, repeats, share, max_rows, seed)
+    return [*folds, *stand_ins(problem, max_rows, seed)] if repeats else folds
+
+
 def make_folds(
     problem: Problem, repeats: int, share: float, max_rows: int, seed: int
 ) -> list[Fold]:
     """Hold out a share of the labelled rows of each class, all of them in turn.
 
-    The only row of a class is never held out; `_stand_ins` adds folds for it.
+    The only row of a class is never held out.
     """
     rng = generator("compare", seed)
     n_labelled = len(problem.labelled)
@@ -203,13 +211,10 @@ def make_folds(
             test[number].append(held)
             others = rng.permutation(np.setdiff1d(rows, held))
             train[number].append(others[: math.ceil(len(rows) * max_rows / n_labelled)])
-    folds = list(zip(train, map(np.concatenate, test), strict=True))
-    return [*folds, *_stand_ins(problem, max_rows, rng)] if repeats else folds
+    return list(zip(train, map(np.concatenate, test), strict=True))
 
 
-def _stand_ins(
-    problem: Problem, max_rows: int, rng: np.random.Generator
-) -> Iterator[Fold]:
+def stand_ins(problem: Problem, max_rows: int, seed: int) -> Iterator[Fold]:
     """Hold out all rows but one of up to `STAND_INS` classes in turn, if one has one.
 
     A class with a single label is never tested. How a method learns a class from one
@@ -218,6 +223,7 @@ def _stand_ins(
     sizes, n_labelled = problem.class_sizes, len(problem.labelled)
     if not (sizes == 1).any():
         return
+    rng = generator("compare", seed, "stand-ins")
     rows = {
         code: np.flatnonzero(problem.codes == code) for code in np.flatnonzero(sizes)
     }
