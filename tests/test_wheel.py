@@ -169,7 +169,7 @@ def test_links_and_addresses_are_those_that_a_release_is_given(
     source: Path, installed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     [without] = installed.glob("*.dist-info/METADATA")
-    assert "## Ten lines" in without.read_text(encoding="utf-8")
+    assert "## I have two tables" in without.read_text(encoding="utf-8")
     assert "](docs/" not in without.read_text(encoding="utf-8")
     assert addresses(without) == [PAPER]
     monkeypatch.setenv("CDSPP_PROJECT_URLS", "Source=https://example.org/cdspp")

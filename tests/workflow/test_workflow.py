@@ -267,7 +267,7 @@ def test_all_faults_of_a_configuration_are_named_at_once_with_the_nearest_names(
     }
     project.write_config(**config)
     output = project.snakemake("-n", ok=False)
-    assert "3 faults" in output
+    assert "the configuration: 3 problems:" in output
     assert "'cdsp': did you mean 'cdspp'" in output
     assert "'strategi': did you mean 'strategy'" in output
     assert "10 labelled samples per class leave no test sample" in output
