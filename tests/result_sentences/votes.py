@@ -14,7 +14,7 @@ from benchmarks.decisions import RECIPES
 
 SET_ASIDE, CHOICE = "Families set aside", "Families"
 VOTE, ALWAYS, BET = "vote", "target-only", "bet of 0.3.0"
-TREES, WORST = "extra trees", "wine, a singleton class"
+TREES, WORST = "extra trees", "wine, wrong columns"
 # Places in a line of policies.
 ACCURACY, GAIN, WORST_GAIN, LOSES, ON_BAD = 0, 2, 5, 6, 7
 
@@ -109,8 +109,7 @@ VOTES = [
     Result(
         APPENDIX,
         "On the families of the choice the vote gains {} points over `target-only`, "
-        "and loses {} on its worst family, wine with a singleton class: a class that "
-        "is never tested cannot raise a weight.",
+        "and loses {} on its worst family, wine with wrong columns.",
         lambda n: [
             n.decisions(CHOICE, VOTE)[GAIN].removeprefix("+"),
             n.decisions(CHOICE, f"no family below -2 (worst: {WORST})")[0][1:],
