@@ -21,7 +21,7 @@ import numpy as np
 import pandas as pd
 from sklearn.datasets import load_breast_cancer
 
-WIDTH = 88  # of a line of output
+WIDTHS = 88, 100  # of a line of a command, and of its output
 N_LABELLED = 8  # biopsies of each kind that have a label
 BOTH = "--source lab.csv --target clinic.csv"
 HOW = (
@@ -68,7 +68,7 @@ def shell(folder: Path, line: str, step: str = "", *, fails: bool = False) -> No
     """Run a command in the folder, and show it with its output below a heading."""
     if step:
         print(f"# {step}")
-    lines = textwrap.wrap(f"$ {line}", WIDTH, break_on_hyphens=False)
+    lines = textwrap.wrap(f"$ {line}", WIDTHS[0], break_on_hyphens=False)
     print(" \\\n    ".join(lines))
     words = [sys.executable, "-m", *shlex.split(line)]
     done = subprocess.run(words, cwd=folder, text=True, capture_output=True)
@@ -76,7 +76,7 @@ def shell(folder: Path, line: str, step: str = "", *, fails: bool = False) -> No
         sys.exit(done.stderr)
     for text in (done.stdout or done.stderr).splitlines():
         cut = textwrap.wrap(
-            text, WIDTH, subsequent_indent="    ", break_on_hyphens=False
+            text, WIDTHS[1], subsequent_indent="    ", break_on_hyphens=False
         )
         print("\n".join(cut))
     print()

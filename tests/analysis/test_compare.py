@@ -101,8 +101,7 @@ def test_the_vote_is_at_least_as_good_as_its_reference_and_says_so(
     assert str(gain.verdict) == "positive transfer"
     lines = bridged.lines
     assert lines[0].startswith(f"Use the vote of {len(table)} methods: about ")
-    assert lines[2].startswith("The source helps: ")
-    assert lines[3].startswith("Votes: ")
+    assert lines[2].startswith("▲ The source helps: ")
     assert lines[-1].startswith("To improve it, label the 20 rows ")
 
 

@@ -292,12 +292,12 @@ def test_a_family_without_data_is_named(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     def missing(rng: np.random.Generator) -> Any:
-        raise DataError("x.mat could not be fetched. Tried:\n  nowhere")
+        raise DataError("x.mat could not be fetched: 2 problems:\n  - nowhere")
 
     lost = replace(FAMILIES[GOOD], make=missing)
     monkeypatch.setattr(decision_cases, "FAMILIES", {GOOD: lost})
     reason = judge_family(GOOD, [2], [0], str(tmp_path), "")
-    assert reason == "x.mat could not be fetched. Tried:"
+    assert reason == "x.mat could not be fetched: 2 problems:"
 
 
 def test_stored_draws_are_not_fitted_again(

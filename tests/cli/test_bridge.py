@@ -254,6 +254,6 @@ def test_an_answer_of_no_use_is_an_error_where_that_is_asked_for(capsys: Any) ->
     with pytest.raises(SystemExit, match="1"):
         main(["compare", *how, *chosen])
     output = capsys.readouterr()
-    assert output.out.startswith("Use the vote of ")
+    assert "\nUse the vote of " in output.out
     assert "--strict: fits of " in output.out
     assert main(["compare", *how, *chosen, "--shared", EACH_TIMES_TEN]) == 0

@@ -54,7 +54,7 @@ def test_an_option_has_the_default_of_the_function(name: str) -> None:
     assert own == inspect.signature(compare).parameters[name].default
 
 
-def test_the_answer_comes_first_then_a_table_and_two_commands(
+def test_the_data_come_first_then_the_answer_a_table_and_two_commands(
     files: list[str], tmp_path: Path, capsys: Any
 ) -> None:
     csv, page = tmp_path / "candidates.csv", tmp_path / "compare.html"
@@ -62,34 +62,33 @@ def test_the_answer_comes_first_then_a_table_and_two_commands(
     chosen = ["--method", "cdspp-sup", "--csv", str(csv), "--json", str(told)]
     assert main([*files, *chosen, "--page", str(page)]) == 0
     output = unwrapped(capsys.readouterr().out)
-    assert re.match(r"Use the vote of \d methods: about \d+ of 100 labels", output[0])
-    assert output[1].startswith("If every class counts equally, ")
-    assert re.match("The source|Whether the source", output[2])
-    assert output[3].startswith("Votes: ")
-    assert output[4].startswith("To improve it, label the 20 rows ")
-    assert output[6].split()[:3] == ["Method", "Uses", "Weight,"]
-    assert {line.split()[0] for line in output[7:11]} == {
+    target, source = files[4], files[2]
+    assert output[0].startswith(f"target {target}: 64 rows, 16 labelled in 4 classes")
+    assert output[1].startswith(f"source {source}: 80 rows, 80 labelled in 4 classes")
+    assert all("columns standardised" in line for line in output[:2])
+    assert re.match(r"Use the vote of \d methods: about \d+ of 100 labels", output[3])
+    assert output[4].startswith("If every class counts equally, ")
+    assert re.match("[▲▼■] The source|○ Whether the source", output[5])
+    assert output[7].split()[:3] == ["Method", "Uses", "Weight,"]
+    assert {line.split()[0] for line in output[8:12]} == {
         *("CDSPP", "CDSPP_sup", "target-only", "logistic")
     }
-    assert max(map(len, output[6:11])) <= 100
-    assert output[12] == "To deploy it:"
-    assert output[13].startswith("  cdspp fit --source ")
-    assert "--candidate cdspp-sup --output predictions.csv" in output[13]
-    assert output[14] == "To improve it, write rows to label:"
-    assert output[15].endswith(" --method cdspp-sup --rows-to-label rows-to-label.csv")
-    assert output[17].startswith("target: 64 rows, 16 labelled in 4 classes")
-    assert output[18].startswith("source: 80 rows, 80 labelled in 4 classes")
-    assert all("columns standardised" in line for line in output[17:19])
+    assert max(map(len, output[7:12])) <= 100
+    assert output[13] == "To deploy it:"
+    assert output[14].startswith("  cdspp fit --source ")
+    assert "--candidate cdspp-sup --output predictions.csv" in output[14]
+    assert output[15].startswith("To improve it, label the 20 rows ")
+    assert output[16].endswith(" --method cdspp-sup --rows-to-label rows-to-label.csv")
     assert output[-1] == f"Page: {page}"
     text, _ = read_page(page)
-    lines = *output[:5], output[13], output[15]
+    lines = *output[:2], *output[3:6], output[14], output[16]
     assert all(escape(line.strip()) in text for line in lines)
     assert text.count('class="interval"') == 1
     assert "http" not in text.partition("</head>")[2]
     assert len(pd.read_csv(csv)) == 4
     answer = json.loads(told.read_text())
     assert answer["schema_version"] == 3
-    assert answer["next_steps"] == [output[k].strip() for k in (13, 15)]
+    assert answer["next_steps"] == [output[k].strip() for k in (14, 16)]
 
 
 def test_each_round_of_labels_writes_the_next_and_joins_the_fit(
@@ -146,7 +145,7 @@ def test_a_target_without_labels_is_labelled_by_shared_columns(
     table[40:].drop(columns="label").to_csv("target.csv", index=False)
     files = ["--source", "source.csv", "--target", "target.csv"]
     assert main(["compare", *files, "--rows-to-label", "rows.csv"]) == 0
-    answer = unwrapped(capsys.readouterr().out)[0]
+    answer = unwrapped(capsys.readouterr().out)[4]
     assert answer.endswith("It is unchecked: no row of the target has a label.")
     assert len(pd.read_csv("rows.csv")) == 20
     assert main(["fit", *files, "--output", "out.csv"]) == 0
@@ -167,7 +166,7 @@ def test_the_table_and_the_sentence_need_no_optional_package(
         monkeypatch.delitem(sys.modules, name)
     chosen = ["--method", "cdspp", "--repeats", "5"]
     assert main([*files, *chosen]) == 0
-    assert unwrapped(capsys.readouterr().out)[6].startswith("Method")
+    assert unwrapped(capsys.readouterr().out)[7].startswith("Method")
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     assert main([*files, *chosen, "--page", str(tmp_path / "page.html")]) == 2
     assert "--page needs jinja2, which is not inst" in capsys.readouterr().err

@@ -139,7 +139,7 @@ def test_without_a_network_one_line_names_the_addresses(
     named = f"({', '.join(urls)})"
     assert lines == f"features/x.mat: no server can be reached {named}."
     gone = f"{client.server.address}/gone"
-    assert "404" in client.refuse("Tried", gone, *urls)
+    assert "404" in client.refuse("3 problems", gone, *urls)
 
 
 @pytest.mark.parametrize(
@@ -240,10 +240,10 @@ def test_when_every_place_fails_each_is_listed_with_the_remedy(
     client: Client, tmp_path: Path
 ) -> None:
     wrong, gone = client.offer("a.mat", OTHER), f"{client.server.address}/b.mat"
-    message = client.refuse("Tried:", wrong, gone, md5=MD5, mirror=str(tmp_path))
+    message = client.refuse("3 problems:", wrong, gone, md5=MD5, mirror=str(tmp_path))
     first, *tried, remedy = message.splitlines()
-    assert first == "features/x.mat could not be fetched. Tried:"
-    places = [line.split(": ")[0].strip() for line in tried]
+    assert first == "features/x.mat could not be fetched: 3 problems:"
+    places = [line.split(": ")[0].removeprefix("  - ") for line in tried]
     assert places == [f"{tmp_path}/features/x.mat", wrong, gone]
     assert "by hand to FOLDER/features/x.mat, and name FOLDER in `cdspp" in remedy
     assert "CDSPP_MIRROR" in remedy

@@ -121,7 +121,7 @@ def test_the_next_way_is_taken_where_one_fails_and_else_all_reasons_are_told(
     toy: Toy,
 ) -> None:
     files, url = plain_files(toy, EN=b"gone wrong"), toy.server.offer("w", make_words())
-    message = "toy: could not be fetched(.|\n)*Way 1, files(.|\n)*Way 2, arch"
+    message = "toy could not be fetched(.|\n)*Way 1, files(.|\n)*Way 2, arch"
     toy.refuse(message, files, members(f"{toy.server.address}/gone.zip"))
     record = toy.fetch(files, members(url))
     assert record["origin"] == {"words.zip": url}

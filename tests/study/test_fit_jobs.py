@@ -31,6 +31,7 @@ from cdspp.study.fit_jobs import (
     is_quick,
     job_cost,
     missing_packages,
+    wall_times,
 )
 from cdspp.study.model import Study
 
@@ -175,6 +176,9 @@ def test_a_job_is_expected_to_take_what_its_fits_do_and_a_start(study: Study) ->
     first = next(fit_rules(study)).fits[0]
     copying = {first._replace(**jobs[0][2])}
     assert expected_seconds(study, jobs[:1], copying) == {0: START_SECONDS}
+    walls, longest = wall_times(study), max(found.values())
+    assert walls[1] == pytest.approx(sum(found.values()))
+    assert walls[32] == pytest.approx(max(walls[1] / 32, longest))
     # Jobs have whole seconds.
     assert abs(fits - 3600 * total.core_hours) <= 0.5 * len(jobs)
 
@@ -234,6 +238,6 @@ def test_files_of_views_are_read_before_a_run_that_needs_them(tmp_path: Path) ->
 def test_what_many_jobs_cost_to_plan_is_said_with_the_key_that_decides(
     jobs: int, told: bool
 ) -> None:
-    text = forecast_text([Forecast("all", jobs, 40_000, 1.0, 300.0)])
+    text = forecast_text([Forecast("all", jobs, 40_000, 1.0, 300.0)], {1: 3600.0})
     assert ("20000 fit jobs for about 5 min, in 2.7 GB" in text) == told
     assert ("block_size" in text) == told

@@ -15,7 +15,6 @@ from cdspp.analysis.vote import LEVEL, NO_EFFECT, Estimate, SourceGain
 from cdspp.core.wording import aligned, counted, in_points, listed, sentence
 
 ENOUGH = 20  # rows that are worth labelling at once
-SHOWN = 5  # members that the answer names
 SCHEMA_VERSION = 3  # of `Comparison.to_dict`
 _DEPLOY = """\
 model = found.estimator  # found = cdspp.compare(...)
@@ -102,12 +101,11 @@ class Comparison:
 
     @property
     def lines(self) -> list[str]:
-        """The answer: what to use, the source, the members, what to do next."""
+        """The answer: what to use, the source, what to do next."""
         return [
             self._accuracy_line(),
             *self._balanced_line(),
             *self._source_line(),
-            self._members_line(),
             *self._added_line(),
             self._label_line(),
         ]
@@ -153,18 +151,7 @@ class Comparison:
             answer = f"Whether the source helps is {found.verdict.sentence}"
         if found.verdict is Transfer.NO_EFFECT:
             answer += f" ({margin_text(NO_EFFECT)})"
-        yield f"{answer}: {numbers}. {differ}."
-
-    def _members_line(self) -> str:
-        members = self.members
-        if len(members) > 1 and members["weight"].nunique() == 1:
-            return f"All {len(members)} methods have the same weight."
-        rows = [*zip(members["display_name"], members["weight"], strict=True)]
-        names = [f"{name} {100 * weight:.0f} %" for name, weight in rows[:SHOWN]]
-        if len(rows) > SHOWN:
-            rest = sum(weight for _, weight in rows[SHOWN:])
-            names.append(f"{len(rows) - SHOWN} more {100 * rest:.0f} %")
-        return f"Votes: {', '.join(names)}."
+        yield f"{found.verdict.sign} {answer}: {numbers}. {differ}."
 
     def _added_line(self) -> Iterator[str]:
         n_rows, n_right, n_changed = self.added

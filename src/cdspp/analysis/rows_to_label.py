@@ -14,7 +14,7 @@ import pandas as pd
 
 from cdspp.analysis.hold_outs import Problem
 from cdspp.analysis.summary import Floats
-from cdspp.core.errors import DataError
+from cdspp.core.errors import DataError, problems_text
 from cdspp.core.labels import UNLABELLED
 from cdspp.core.seeding import generator
 from cdspp.methods.base import Int
@@ -104,6 +104,7 @@ def read_labelled(
     """
     by_name = {_name(label): k for k, label in enumerate(problem.classes.tolist())}
     found: dict[int, int] = {}
+    faults: dict[str, None] = {}
     for rows in files:
         _check(rows, made_of)
         labels, labelled = read_labels(rows[LABEL].tolist())
@@ -111,13 +112,15 @@ def read_labelled(
         for place, label in zip(places, map(_name, labels.tolist()), strict=True):
             if label not in by_name:
                 fault = f"{label!r} is not one of the classes {', '.join(by_name)}"
-                raise _error(fault, "Write a class as the tables spell it.")
-            if not 0 <= place < len(problem.X) or problem.codes[place] != UNLABELLED:
+                faults[f"{fault}. Write a class as the tables spell it."] = None
+            elif not 0 <= place < len(problem.X) or problem.codes[place] != UNLABELLED:
                 fault = f"row {place} is not an unlabelled row of the target"
-                raise _error(fault, "Only fill in labels, and keep the other columns.")
-            if found.setdefault(place, by_name[label]) != by_name[label]:
+                faults[f"{fault}. Only fill in labels, keep the other columns."] = None
+            elif found.setdefault(place, by_name[label]) != by_name[label]:
                 fault = f"row {place} has two labels, one of them {label!r}"
-                raise _error(fault, "Give each row one label.")
+                faults[f"{fault}. Give each row one label."] = None
+    if faults:
+        raise DataError(problems_text("rows to label", [*faults]))
     return np.array([*found], dtype=np.intp), np.array([*found.values()], dtype=np.intp)
 
 

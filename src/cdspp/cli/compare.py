@@ -35,6 +35,7 @@ FILE_OPTIONS = (
 # Options of the vote itself.
 VOTE_OPTIONS = ("scale", "repeats", "seed", "labelled")
 ROWS_FILE = "rows-to-label.csv"
+WIDTH = 100  # of the answer
 
 
 def _compare(arguments: Namespace) -> str:
@@ -50,13 +51,12 @@ def _compare(arguments: Namespace) -> str:
         command.need_package("jinja2", "--page")
     result, target, head = compare_files(arguments)
     result = replace(result, next_steps=tuple(_next_steps(arguments, result)))
-    lines = [textwrap.fill(line, 88, subsequent_indent="  ") for line in result.lines]
-    text = [*lines, "", *aligned(result.grid(), left=(0, 1)), ""]
-    for lead, step in zip(_leads(path), result.next_steps, strict=False):
-        text += [lead, f"  {step}"]
-    text += ["", *head, *result.remarks]
+    notes = [line for line in head if line.startswith(("note: ", "suggestion: "))]
+    text = [*(line for line in head if line not in notes), "", *_answer(result, path)]
+    notes += result.remarks
     with together(outputs, replace=arguments.force):
-        text += _write_files(arguments, result, target, head)
+        notes += _write_files(arguments, result, target, head)
+    text += ["", *notes] if notes else []
     shares = result.candidates.set_index("display_name")["degenerate"]
     names = arguments.strict and ", ".join(shares.index[shares > MOST_COLLAPSED])
     if names:
@@ -64,11 +64,18 @@ def _compare(arguments: Namespace) -> str:
     return command.exit_if_failed("\n".join(text), failed=names)
 
 
-def _leads(path: str | None) -> tuple[str, str]:
-    improve = "To improve it, write rows to label:"
-    if path:
-        improve = f"To improve it, fill in the column label of {path}, then:"
-    return "To deploy it:", improve
+def _answer(result: Comparison, path: str | None) -> Iterator[str]:
+    """Yield the answer, the candidates, and the next steps with their commands."""
+    *answer, improve = result.lines
+    if not result.n_unlabelled:
+        answer.append(improve)
+    elif path:
+        improve = f"To improve it, fill in the column label of {path}, then."
+    yield from (textwrap.fill(line, WIDTH, subsequent_indent="  ") for line in answer)
+    yield from ("", *aligned(result.grid(), left=(0, 1)), "")
+    leads = "To deploy it:", f"{improve[:-1]}:"
+    for lead, step in zip(leads, result.next_steps, strict=False):
+        yield from (lead, f"  {step}")
 
 
 def _next_file(arguments: Namespace) -> str | None:
@@ -128,9 +135,9 @@ def _descriptions(
     from cdspp.core.scaling import Scaling
 
     text = "PCA in each fit" if scale == PCA else str(Scaling(scale, target.X.shape[1]))
-    yield replace(target, scaling=text).description("target")
+    yield replace(target, scaling=text).description(f"target {target.path}")
     if source is not None:
-        yield replace(source, scaling=text).description("source", target)
+        yield replace(source, scaling=text).description(f"source {source.path}", target)
 
 
 def _write_files(

@@ -164,7 +164,7 @@ def _fit_vote(arguments: Namespace) -> _Fitted:
         model = result.estimator
     rows = np.sort(result.rows_to_label["row"].to_numpy())
     choice = {"method": "vote", "choice": f"by cdspp compare: {result.lines[0]}"}
-    return _Fitted(model, target, rows, None, choice, [*result.lines, *head])
+    return _Fitted(model, target, rows, None, choice, [*head, *result.lines])
 
 
 def _fit_method(arguments: Namespace) -> _Fitted:

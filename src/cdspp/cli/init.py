@@ -110,7 +110,9 @@ def read_tables(
 
     names = [valid_id(title) for title, _ in tables]
     paths = [path for _, path in tables]
-    rows_of = _read_rows(paths, columns, [*_table_faults(tables, names)])
+    faults = [*_table_faults(tables, names)]
+    faults = [problems_text("--table", faults)] if faults else []
+    rows_of = _read_rows(paths, columns, faults)
     require_dropped(columns[0].drop, rows_of)
     seen = frozenset[str]().union(*(rows.label_column.seen for rows in rows_of))
     require_used(seen, paths)
@@ -205,10 +207,10 @@ def _table_faults(
 ) -> Iterator[str]:
     for (title, path), domain in zip(tables, names, strict=True):
         if not domain:
-            yield f"--table {title}={path}: {NEEDED}, got {title!r}. Choose a name."
+            yield f"{title}={path}: {NEEDED}, got {title!r}. Choose a name."
     for domain, count in Counter(filter(None, names)).items():
         if count > 1:
-            yield f"--table: {count} domains would be named {domain}. Rename one."
+            yield f"{count} domains would be named {domain}. Rename one."
 
 
 def study_text(

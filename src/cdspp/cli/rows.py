@@ -17,7 +17,7 @@ import numpy as np
 import pandas as pd
 
 from cdspp.cli.command import FORMATS
-from cdspp.core.errors import DataError, LabelWarning
+from cdspp.core.errors import DataError, LabelWarning, problems_text
 from cdspp.core.files import write_csv
 from cdspp.core.labels import (
     class_table,
@@ -359,13 +359,16 @@ def join_labels(
     """
     labels = list(target.labels)
     classes = {*labels, *(source.labels if source else ())}
+    remedy = "is not a class of the tables. Write a class as the tables spell it."
+    texts = []
     for path, rows in zip(paths, read_rows_to_label(paths, target), strict=True):
+        faults: dict[str, None] = {}
         for place, text in zip(rows["row"], rows["label"], strict=True):
             [label] = read_label_column([text]).labels
-            if not label:
-                continue
-            if label not in classes:
-                fault = f"{path}: {label!r} is not a class of the tables"
-                raise DataError(f"{fault}. Write a class as the tables spell it.")
-            labels[place] = label
+            if label and label not in classes:
+                faults[f"{label!r} {remedy}"] = None
+            labels[place] = label or labels[place]
+        texts += [problems_text(str(path), [*faults])] if faults else []
+    if texts:
+        raise DataError("\n".join(texts))
     return replace(target, labels=tuple(labels))

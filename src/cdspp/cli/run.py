@@ -39,18 +39,22 @@ def _plan(arguments: Namespace) -> str:
         forecast,
         forecast_text,
         missing_packages,
+        wall_times,
     )
 
     study = read_study(arguments.file)
     check_own_files(study)
     package_notes = missing_packages(study)
     (methods, total), (ahead, notes) = forecast(study), files_to_remake(study)
+    walls = wall_times(study)
     if arguments.json:
         content = {"study": study.name, "methods": [m._asdict() for m in methods]}
         totals = {k: v for k, v in total._asdict().items() if k != "method"}
-        packages = {"missing_packages": package_notes}
-        return command.json_text({**content, "total": totals, **ahead, **packages})
-    return "\n".join([forecast_text([*methods, total]), "", *notes, *package_notes])
+        wall = [{"cores": n, "seconds": walls[n]} for n in walls]
+        more = {"wall_time": wall, "missing_packages": package_notes}
+        return command.json_text({**content, "total": totals, **ahead, **more})
+    table = forecast_text([*methods, total], walls)
+    return "\n".join([table, "", *notes, *package_notes])
 
 
 def _accept(arguments: Namespace) -> None:

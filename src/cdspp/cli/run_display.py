@@ -20,7 +20,7 @@ from cdspp.core.errors import OFFLINE, DataError, writing_fault
 from cdspp.core.screen import PrintableStream, printable_stream
 from cdspp.core.snakemake_internals import FOLDER
 from cdspp.core.wording import counted, duration, shortened
-from cdspp.study.time_left import TimeLeft
+from cdspp.study.time_left import TimeLeft, wall_seconds
 
 WIDTH = 100  # columns of a line
 IDLE = "Nothing to be done"
@@ -203,8 +203,8 @@ class RunDisplay:
         jobs = [*seconds]
         text = f"{counted(self.total, 'job')}, forecast {duration(sum(jobs))}"
         if cores and cores > 1:
-            wall = max([sum(jobs) / cores, *jobs])
-            text += f" of processor time, about {duration(wall)} on {cores} cores"
+            wall = duration(wall_seconds(jobs, cores))
+            text += f" of processor time, about {wall} on {cores} cores"
         yield f"{self.study}: {text}" if self.study else text
         counts = Counter[str]()
         for rule, number in self.stats.items():

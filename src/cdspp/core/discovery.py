@@ -13,7 +13,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, cast
 
-from cdspp.core.errors import ConfigError
+from cdspp.core.errors import ConfigError, problems_text
 
 
 @cache
@@ -102,12 +102,12 @@ def _defaults_of(function: Any) -> Mapping[str, Any]:
 
 
 def check_options(owner: str, options: Iterable[str], valid: Iterable[str]) -> None:
-    """Raise ConfigError if `owner` lacks one of these options."""
+    """Raise ConfigError, with all unknown options, if `owner` lacks some of them."""
     names = list(valid)
-    for option in options:
-        if option not in names:
-            message = f"{owner} has no option {option!r}{did_you_mean(option, names)}"
-            raise ConfigError(f"{message} Known: {', '.join(names)}.")
+    unknown = [option for option in options if option not in names]
+    if texts := [f"no option {each!r}{did_you_mean(each, names)}" for each in unknown]:
+        texts[-1] += f" Known: {', '.join(names)}."
+        raise ConfigError(problems_text(owner, texts))
 
 
 def did_you_mean(name: object, choices: Iterable[str]) -> str:

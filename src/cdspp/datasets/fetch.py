@@ -22,6 +22,7 @@ from cdspp.core.errors import (
     OFFLINE,
     ChecksumError,
     DataError,
+    problems_text,
     raise_write_error,
     write_errors,
 )
@@ -202,18 +203,18 @@ def _fetch_first(file: RemoteFile, mirror: str | None, path: Path, check: Check)
             log.info("%s: from %s", file.name, origin)
             return origin
         except DataError as error:
-            reasons.append(f"  {location}: {error}")
+            reasons.append(f"{location}: {error}")
             unreachable = isinstance(error, UnreachableError)
-            log.warning("%s: %s", file.name, error if unreachable else reasons[-1][2:])
+            log.warning("%s: %s", file.name, error if unreachable else reasons[-1])
             missing = isinstance(location, Path) and not location.exists()
             is_offline &= missing or unreachable
     if is_offline:
         addresses = ", ".join(file.urls)
         raise UnreachableError(f"{file.name}: {OFFLINE} ({addresses}).")
-    attempts = "\n".join(reasons) or "  nothing: the catalogue gives no address"
+    reasons = reasons or ["the catalogue gives no address"]
+    remedy = f"Download it by hand to FOLDER/{file.mirror_path}, and {NAME_FOLDER}."
     raise DataError(
-        f"{file.name} could not be fetched. Tried:\n{attempts}\nDownload it by hand to "
-        f"FOLDER/{file.mirror_path}, and {NAME_FOLDER}."
+        f"{problems_text(f'{file.name} could not be fetched', reasons)}\n{remedy}"
     )
 
 

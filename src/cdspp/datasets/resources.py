@@ -26,7 +26,7 @@ from typing import Any
 import numpy as np
 
 from cdspp.core.discovery import did_you_mean
-from cdspp.core.errors import OFFLINE, DataError, write_errors
+from cdspp.core.errors import OFFLINE, DataError, problems_text, write_errors
 from cdspp.core.files import read_json, write_json
 from cdspp.core.outputs import atomic
 from cdspp.core.wording import aligned, shortened
@@ -216,7 +216,7 @@ class _Resource:
             files = shortened([path for path, *_ in self.missing()])
             remedy = f"Put {files} into a mirror; cdspp fetch --list STUDY prints more"
             raise UnreachableError(f"{title}: {OFFLINE}. {remedy}.")
-        raise DataError("\n".join([f"{title}: could not be fetched.", *reasons]))
+        raise DataError(problems_text(f"{title} could not be fetched", reasons))
 
     def missing(self) -> Iterator[list[str]]:
         """Yield path, size, digest and address of files that the mirror lacks."""

@@ -18,13 +18,14 @@ from cdspp.core import names
 from cdspp.core.errors import EXTRAS, install_hint
 from cdspp.core.memory import memory_text
 from cdspp.core.names import FitKey, PathLike
-from cdspp.core.wording import duration, listed
+from cdspp.core.wording import DASH, aligned, duration, listed
 from cdspp.datasets import FolderDataset, own_dataset
 from cdspp.features import Extractor, extractor_class, make_extractor
 from cdspp.methods import cost, method_class
 from cdspp.methods.cost import Cost, Size
 from cdspp.study.files import feature_file, input_patterns
 from cdspp.study.model import Study, StudyDataset
+from cdspp.study.time_left import wall_seconds
 
 # Number of features if it depends on the data: bags of words, shares of energy.
 UNKNOWN_WIDTH, UNKNOWN_COMPONENTS = 10_000, 500
@@ -39,10 +40,10 @@ SHARED_SECONDS = 40.0
 UNGROUPED_SECONDS = 60.0
 START_SECONDS = 1.5  # per job, for start-up, imports, reading and writing
 MANY_JOBS, PLANNING = 10_000, (0.015, 0.14)  # seconds and MB to plan a job
+CORES = (1, 2, 8, 32)  # numbers of cores with a forecast of the wall time
 FORECAST_NOTE = (
-    "Fits only, on one thread of a machine like the one the cost model was measured "
-    "on,\nwithin a factor of about two. Quick methods share jobs, which `cdspp run ... "
-    "-- -n`\nlists."
+    "Within a factor of about two, on a machine like the one that measured the cost "
+    "model.\nQuick methods share jobs, which the last row counts once."
 )
 
 
@@ -265,17 +266,32 @@ def forecast(study: Study) -> tuple[list[Forecast], Forecast]:
     return methods, Forecast("all", n_jobs, trials.total(), sum(hours.values()), peak)
 
 
-def forecast_text(forecasts: Iterable[Forecast]) -> str:
-    """Return a table of the forecasts of methods, and of all fits."""
-    rows = [*forecasts]
-    width = max(14, *(len(row.method) for row in rows))
-    head = f"{'method':{width}}{'jobs':>7}{'fits':>8}{'core-hours':>12}{'peak MB':>10}"
-    lines = [
-        f"{name:{width}}{jobs:7}{trials:8}{hours:12.2f}{memory:10.0f}"
-        for name, jobs, trials, hours, memory in rows
+def wall_times(study: Study) -> dict[int, float]:
+    """Return the expected seconds of all fit jobs, by the number of cores."""
+    jobs = [
+        START_SECONDS + job_cost(study, group, task, block).seconds
+        for group in fit_rules(study)
+        for task, block in product(group.tasks, group.blocks)
     ]
-    notes = [FORECAST_NOTE, *filter(None, [planning_note(rows[-1].jobs)])]
-    return "\n".join([head, *lines, "", *notes])
+    return {cores: wall_seconds(jobs, cores) for cores in CORES}
+
+
+def forecast_text(forecasts: Iterable[Forecast], walls: Mapping[int, float]) -> str:
+    """Return a table of the forecasts of methods, and of all fits.
+
+    `walls` has the seconds of all fit jobs by the number of cores; numbers of cores
+    that save no time are left out.
+    """
+    grid, jobs = [["method", "jobs", "fits", "processor time", "memory"]], 0
+    for method, jobs, trials, hours, memory in forecasts:
+        time = duration(3600 * hours) if 3600 * hours >= 0.5 else "< 1 s"
+        needs = [time, memory_text(memory)] if trials else [DASH, DASH]
+        grid.append([method, str(jobs), str(trials), *needs])
+    fewest = {duration(walls[n]): n for n in sorted(walls, reverse=True)}
+    times = ", ".join(f"{time} on {n}" for time, n in reversed(fewest.items()))
+    wall = f"Wall time of all fits, by the number of cores: {times}."
+    notes = [wall, FORECAST_NOTE, planning_note(jobs)]
+    return "\n".join([*aligned(grid), "", *filter(None, notes)])
 
 
 def planning_note(jobs: int) -> str:

@@ -1,6 +1,11 @@
-"""The time left of a run, from the expected duration of its jobs."""
+"""The wall time of a run, and what is left of it, from the duration of its jobs."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
+
+
+def wall_seconds(jobs: Collection[float], cores: int) -> float:
+    """Return the least wall time of jobs of some seconds, each on one core."""
+    return max([sum(jobs) / cores, *jobs])
 
 
 class TimeLeft:
