@@ -53,7 +53,7 @@ class Specification(NamedTuple):
     trials: Sequence[int] = ()
 
     def of_block(self, block: str) -> Specification:
-        """Return the specification of one block of a fit."""
+        """Return the specification of one batch of a fit."""
         in_block = trials_of_block(block)
         return self._replace(trials=[t for t in self.trials if t in in_block])
 

@@ -379,7 +379,7 @@ class HeterogeneousClassifier(ClassifierMixin, BaseEstimator):
     def _read_bridge(
         self, source: SourceDomain | None, domains: tuple[Any, Any], original: Any
     ) -> Bridge:
-        """Return the bridge between the domains."""
+        """Return what the domains share."""
         if source is None:
             columns = np.arange(domains[1].shape[1])
             return Bridge(columns, columns, one_domain=True)

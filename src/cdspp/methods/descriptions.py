@@ -61,7 +61,7 @@ class Description:
     several_sources: bool = False  #: Accepts a list as `source`.
     accepts_sparse: bool = False  #: Accepts rows in SciPy's sparse formats, as CSR.
     centres_rows: bool = False  #: Centres rows before it compares their directions.
-    bridges: frozenset[str] = frozenset()  #: Bridges that it can use.
+    bridges: frozenset[str] = frozenset()  #: Shared information that it can use.
     needs_bridge: bool = False
     needs_torch: bool = False
     needs_pot: bool = False
