@@ -38,7 +38,7 @@ def _moved(old: str, new: str) -> str:
 
 
 class Specification(NamedTuple):
-    """What determines the content of a file.
+    """The inputs, options and code that determine a file.
 
     `inputs` are files of the study by name, `options` are values for JSON, `own_files`
     are digests of the user's files by path, and `code` is a digest of the code. The

@@ -1,4 +1,4 @@
-"""Descriptions of the methods: entries in a TOML file beside the module of the class.
+"""Descriptions of the methods: entries in a TOML file next to the module of the class.
 
 Reading them imports neither the classes nor NumPy. `HeterogeneousClassifier` gives each
 class the keys that are attributes of methods, so that no class repeats them.
@@ -86,7 +86,7 @@ class Description:
 
     @property
     def uses_source(self) -> bool:
-        """Whether the labels depend on the source."""
+        """True if the labels depend on the source."""
         return self.reads_of_source != "nothing"
 
     @property

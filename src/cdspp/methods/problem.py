@@ -166,7 +166,7 @@ def _not_numbers(name: str, columns: Sequence[str]) -> str:
 def _odd_columns(X: Any) -> list[str]:
     """Name the columns of dates, durations and 1_7, which NumPy turns into numbers.
 
-    Columns of text are named beside them.
+    Columns of text are named, too.
     """
     if hasattr(X, "columns") and hasattr(X, "dtypes"):
         kinds = dict(zip(map(str, X.columns), X.dtypes, strict=True))

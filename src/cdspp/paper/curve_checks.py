@@ -229,7 +229,7 @@ def _trend_text(course: _Course, rises: bool) -> str:
 def peak(
     evidence: Evidence, method: str, parameter: str, low: float, high: float
 ) -> Decision:
-    """Check that the best value of a curve lies in a range."""
+    """Check that the best value of a curve is in a range."""
     course = _course(_find_curve(evidence, parameter), method)
     inside = (course.values >= low) & (course.values <= high)
     if inside.all() or not inside.any():

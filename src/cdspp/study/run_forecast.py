@@ -1,4 +1,4 @@
-"""What a run would do, and why: the same sentences in plan, status and runs."""
+"""The fits of the next run, and why: the same sentences in plan, status and runs."""
 
 from __future__ import annotations
 
