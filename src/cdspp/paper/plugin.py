@@ -110,7 +110,7 @@ class Paper(ReportPlugin):
 
     def __init__(self, resources: Path) -> None:
         self.folder = resources / "paper"
-        # By section and name, the differences and choices that can be switched.
+        # By section and name, the deviations and choices that can be switched.
         self.variants: dict[str, dict[str, Mapping[str, Any]]] = {
             section: {
                 entry["id"]: {"methods": [entry.get("method")], **entry}
