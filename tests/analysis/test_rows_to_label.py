@@ -111,6 +111,8 @@ def test_labels_that_cannot_be_used_are_named(
     rows = filled(found, problem, 3)
     with pytest.raises(DataError, match="'cat' is not one of the classes 0, 1, 2"):
         ask(problem, rows.assign(label="cat"))
+    with pytest.raises(DataError, match="2 problems:\n  - 'cat' (.|\n)*'ox"):
+        ask(problem, rows.assign(label=["cat", "ox", "cat"]))
     with pytest.raises(DataError, match="no column 'label'"):
         ask(problem, rows.drop(columns="label"))
     given = np.flatnonzero(problem.y != -1)[:3]

@@ -255,5 +255,5 @@ def test_an_answer_of_no_use_is_an_error_where_that_is_asked_for(capsys: Any) ->
         main(["compare", *how, *chosen])
     output = capsys.readouterr()
     assert "\nUse the vote of " in output.out
-    assert "--strict: fits of " in output.out
+    assert "failed fits of shared columns+" in output.out
     assert main(["compare", *how, *chosen, "--shared", EACH_TIMES_TEN]) == 0

@@ -232,7 +232,7 @@ def test_a_folder_of_texts_shows_tokens(tmp_path: Path, capsys: Any) -> None:
     said = " ".join(text.split())
     assert re.search(r"decide: - \S+/en/x/0.txt: cannot be read as utf-8", said)
     assert main(["inspect", str(tmp_path), str(tmp_path)]) == 2
-    assert "Name it alone" in capsys.readouterr().err
+    assert "Name only it" in capsys.readouterr().err
 
 
 def test_python_inspects_frames_arrays_and_sparse_rows() -> None:

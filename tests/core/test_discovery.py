@@ -140,6 +140,7 @@ def test_a_type_checker_knows_the_methods_and_their_options(tmp_path: Path) -> N
     [
         ("cdsp", {}, "unknown method 'cdsp': did you mean 'cdspp'?"),
         ("cdspp", {"alhpa": 1}, "no option 'alhpa': did you mean 'alpha'?"),
+        ("cdspp", {"alhpa": 1, "x": 2}, "2 problems:\n  - no option 'alhpa': did you "),
         ("zzz", {}, "unknown method 'zzz'. Known: cdls"),
     ],
 )

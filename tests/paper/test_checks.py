@@ -188,14 +188,14 @@ def test_the_cheapest_takes_less_than_every_whole_rival() -> None:
     seconds = {"dama": 20.0, "cdls": 35.0, "svm-t": 1.0, "stn": 5.0, "cdspp": 10.0}
     assert CHEAPEST(times(seconds, shortened=["stn"])) == (
         SUPPORTED,
-        "CDSPP 10 s; cheapest and most expensive of 2 rivals: DAMA (2 ×), "
+        "CDSPP 10 s; cheapest and most expensive of 2 comparators: DAMA (2 ×), "
         "CDLS (3.5 ×); 5 trials. Left out, shortened: STN (0.5 ×).",
     )
 
 
 def test_cheaper_rivals_are_named() -> None:
     seconds = {"dama": 5.0, "cdls": 35.0, "cdspp": 10.0}
-    numbers = "CDSPP 10 s; cheaper of 2 rivals: DAMA (0.5 ×); 5 trials."
+    numbers = "CDSPP 10 s; cheaper of 2 comparators: DAMA (0.5 ×); 5 trials."
     assert CHEAPEST(times(seconds)) == (CONTRADICTED, numbers)
 
 
@@ -205,7 +205,7 @@ def test_several_methods_may_have_to_be_cheaper_than_several() -> None:
     assert check(times(seconds)) == (
         SUPPORTED,
         "Most expensive of 2 methods CDLS 35 s; cheapest and most expensive of 2 "
-        "rivals: STN (2 ×), SSAN (10 ×); 5 trials.",
+        "comparators: STN (2 ×), SSAN (10 ×); 5 trials.",
     )
     assert check(times(seconds | {"stn": 10.0})).verdict == CONTRADICTED
 
@@ -220,7 +220,7 @@ def test_a_method_that_has_a_time_is_not_unfinished() -> None:
 def test_the_seconds_of_four_trials_settle_nothing() -> None:
     verdict, numbers = CHEAPEST(times({"dama": 5.0, "cdspp": 1.0}, trials=4))
     assert (verdict, verdict.reason) == (OPEN, TOO_FEW)
-    assert numbers.endswith("of 1 rival: DAMA (5 ×); 4 trials.")
+    assert numbers.endswith("of 1 comparator: DAMA (5 ×); 4 trials.")
 
 
 def test_a_row_that_knows_what_others_do_not_is_no_rival_in_time() -> None:
@@ -257,7 +257,7 @@ NO_TRIAL = [math.nan] * 5
         (GAIN, along("labels", {1: 0.5, 3: 0.6}), "SVM_t .*along.*curve"),
         (GAIN, along("labels", {1: 0.5}, svm_t=0.4), "has 1 value"),
         (CHEAPEST, times({"dama": 5.0}), "timed.*tasks"),
-        (CHEAPEST, times({"dama": math.nan, "cdspp": 1.0}), "rival.* CDSPP"),
+        (CHEAPEST, times({"dama": math.nan, "cdspp": 1.0}), "comparator.* CDSPP"),
         (check_of("elsewhere", where="see the figure"), evidence(), "see the figure"),
     ],
 )

@@ -247,7 +247,9 @@ def test_claims_on_time_are_apart_and_of_the_seconds_of_each_benchmark(
     on_time = {"cheapest", "cheaper-than-cdspp", "networks-slow", "shfa-unfinished"}
     assert set(found["claim"]) == on_time
     assert verdicts(found, "cheapest") == [CONTRADICTED, UNTESTABLE]
-    assert found["numbers"].iloc[0].startswith("CDSPP 6 s; cheaper of 1 rival: DAMA")
+    assert (
+        found["numbers"].iloc[0].startswith("CDSPP 6 s; cheaper of 1 comparator: DAMA")
+    )
     table = build_time_claims_table(found)
     assert table.name == "time-claims"
     own = [line for line in table.lines if line.block == "cheapest"][:2]

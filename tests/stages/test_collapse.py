@@ -47,9 +47,9 @@ def test_a_record_tells_a_collapse_in_place_of_the_warning(
         warnings.simplefilter("error")
         results = results_of(room, offset=100.0)
     assert {result["collapsed"] for result in results} <= {"one class", "parallel rows"}
-    assert [text.split(":")[0] for text in caplog.messages] == [
-        "trial 1 has collapsed",
-        "trial 2 has collapsed",
+    assert [text.rpartition(": ")[0] for text in caplog.messages] == [
+        "trial 1: degenerate fit",
+        "trial 2: degenerate fit",
     ]
 
 

@@ -87,7 +87,7 @@ def put(config: dict[str, Any], path: str, value: Any) -> None:
         ("settings.hiss.id", "none", "source_states.*runs"),
         ("source_states", {"margin": 1}, "source_states: missing states"),
         ("methods.svm-t.states", ["none"], "svm-t .*source; remove.*key"),
-        ("methods.svm-t.row_without_source", True, "svm-t .*state none; remove.*key"),
+        ("methods.svm-t.row_without_source", True, "svm-t .*control none; remove.*key"),
         ("settings.hiss.options", {"max_itr": 1}, "'max_iter'"),
         ("settings", [{"id": "same", "methods": ["cdspp"]}], "equals the main setting"),
         ("curves.labels.parameter", "alhpa", "no option 'alhpa'"),
@@ -157,7 +157,7 @@ def test_a_row_without_a_source_needs_the_state_without_one(
     put(config, "methods.cdspp.row_without_source", True)
     load(config)
     put(config, "methods.cdspp.states", ["noise"])
-    with pytest.raises(ConfigError, match="cdspp .*state none; remove.*key"):
+    with pytest.raises(ConfigError, match="cdspp .*control none; remove.*key"):
         load(config)
 
 

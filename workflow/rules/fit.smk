@@ -1,4 +1,4 @@
-# Fits: methods on one task for one block of trials; predictions only.
+# Fits: methods on one task for one batch of trials; predictions only.
 # Inputs are views without labels and splits without test labels. The only exception is
 # named: a method with `prior_file: test-shares` receives the class shares of the test
 # samples, numbers that the rule test_shares counts.

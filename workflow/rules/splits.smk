@@ -1,4 +1,4 @@
-# Splits: the labelled samples in each trial of a block, per domain and role.
+# Splits: the labelled samples in each trial of a batch, per domain and role.
 # The file of a target holds no label of a test sample.
 
 from itertools import chain

@@ -86,7 +86,7 @@ default="standardise"
         Scaling of the features (`cdspp.core.scaling.fit_scaling`): of the source once,
         of the target by the rows of each fit, of shared columns as in the source, or
         with "standardise-each" by each domain's own rows. Columns of tables have
-        different units, and unscaled fits may collapse.
+        different units, and unscaled fits may be degenerate.
     max_rows : int, default=2000
         Maximum number of unlabelled target rows in a fit, and roughly of labelled ones
         and source rows; each repeat draws its own subsample.
@@ -105,8 +105,9 @@ default="standardise"
     ConfigError
         A method or a scale is unknown.
     DataError
-        A method is transductive or needs a bridge that the source lacks, `repeats` is
-        too small, `labelled` belongs to other tables, or nothing can be learnt.
+        A method is transductive or needs columns or pairs that the source lacks,
+        `repeats` is too small, `labelled` belongs to other tables, or nothing can be
+        learnt.
 
     Notes
     -----
@@ -354,7 +355,7 @@ def _degenerate_note(runs: HoldOuts, candidates: Sequence[str]) -> Iterator[str]
     if not some:
         return
     texts = (f"{method_class(n).display_name} {100 * s:.0f} %" for n, s in some.items())
-    text = f"fits that failed, collapsed or diverged: {', '.join(texts)}"
+    text = f"degenerate, diverged or failed fits: {', '.join(texts)}"
     many = max(some.values()) > MOST_COLLAPSED
     other = scale_to_try(runs.scale) if many else runs.scale
     if other == names.PCA and SHARED in runs.problem.bridge:  # no columns left to share

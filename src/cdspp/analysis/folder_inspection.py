@@ -1,4 +1,4 @@
-"""What is believed of a folder of images or texts before anything is fitted."""
+"""Beliefs on a folder of images or texts, before anything is fitted."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ PICTURES, PIXELS = 6, 160  # images of a domain on a page, and their longer side
 
 @dataclass(frozen=True, eq=False, repr=False)
 class FolderInspection(Believed):
-    """What is believed of a folder; `data` reads it."""
+    """Beliefs on a folder; `data` reads it."""
 
     data: FolderDataset
 

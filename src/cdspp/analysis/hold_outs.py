@@ -92,7 +92,7 @@ class Problem:
 
     @property
     def bridge(self) -> dict[str, str]:
-        """The kinds of bridge that the source has, each with its size as text."""
+        """The kinds of information that the source shares, with their sizes as text."""
         phrases = {}
         if self.source is not None and self.source.shared_columns is not None:
             n_shared = len(self.source.shared_columns)
@@ -147,7 +147,7 @@ def _class_codes(
 def _check_labels(
     labels: NDArray[Any], source_labels: NDArray[Any], source: SourceDomain | None
 ) -> None:
-    """Refuse labels that give no answer; none are needed with a bridge."""
+    """Refuse labels that give no answer; none are needed with columns or pairs."""
     if source is None:
         if len(np.unique(labels)) < 2:
             fault = f"compare: y has {counted(len(np.unique(labels)), 'class')}"
@@ -295,7 +295,7 @@ class HoldOuts:
         return np.array(found, dtype=np.intp).reshape(shape)
 
     def degenerate(self, method: str) -> float:
-        """Return the share of fits that collapsed, diverged or failed."""
+        """Return the share of degenerate, diverged and failed fits."""
         flags = [self._repeat(method, number)[1] for number in range(len(self.folds))]
         return sum(flags) / len(flags) if flags else 0.0
 

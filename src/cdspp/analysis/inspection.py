@@ -1,4 +1,4 @@
-"""What is believed of tables and arrays before anything is fitted."""
+"""Beliefs on tables and arrays, before anything is fitted."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ MOST_CLASSES = 20  # above this, labels that nearly all differ are in doubt
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Believed:
-    """What is believed of files; `refused` and `doubtful` say what to type."""
+    """Beliefs on files; `refused` and `doubtful` say what to type."""
 
     beliefs: Mapping[str, Any] = field(kw_only=True)
     refused: tuple[str, ...] = field(default=(), kw_only=True)
@@ -65,7 +65,7 @@ class Believed:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Inspection(Believed):
-    """What is believed of a table or of arrays; its text is for people.
+    """Beliefs on a table or on arrays; the text is for people.
 
     Attributes
     ----------

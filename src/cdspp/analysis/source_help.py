@@ -1,4 +1,4 @@
-"""Comparisons of every method with itself in every other source state."""
+"""Comparisons of every method with itself under every control."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
@@ -22,7 +22,7 @@ from cdspp.stages.score import SampleScores
 from cdspp.study.plan import CHOOSING, METHOD, WITH_BRIDGE, BenchmarkPlan, Row
 from cdspp.study.settings import in_state, without
 
-# Methods with a bridge must also beat target-only on all columns of the target.
+# With shared information, methods must also beat target-only on all target columns.
 ALL_COLUMNS = "all-columns"
 COMPARISON_COLUMNS = {
     name: kind
@@ -61,13 +61,14 @@ _FEWEST_DOMAINS = 4  # fewer target domains say little about others
 def compare_with_rivals(
     scores: pd.DataFrame, plan: BenchmarkPlan, per_sample: SampleScores | None = None
 ) -> pd.DataFrame:
-    """Compare every method with the baseline and with itself in other source states.
+    """Compare every method with the baseline and with itself under every control.
 
-    Rows are by method, task and rival, with the average over several tasks last: the
-    paired gain with its 95 % interval, one-sided p values, the `least` gain of a trial,
-    and `one_decides`; the same for balanced accuracy; the verdict. `domain_low` and
-    `domain_high` bound an average over the means of at least four target domains.
-    Without scores by test row, errors cover only other labels of the same rows.
+    Rows are by method, task and comparator (`rival`), with the average over several
+    tasks last: the paired gain with its 95 % interval, one-sided p values, the `least`
+    gain of a trial, and `one_decides`; the same for balanced accuracy; the verdict.
+    `domain_low` and `domain_high` bound an average over the means of at least four
+    target domains. Without scores by test row, errors cover only other labels of the
+    same rows.
     """
     summary = summarise(scores, plan, plan.rows)
     records = (
@@ -82,7 +83,7 @@ def compare_with_rivals(
 
 
 class Rival(NamedTuple):
-    """The baseline, the method itself in another state, or `ALL_COLUMNS`, by key."""
+    """The baseline, the method itself under a control, or `ALL_COLUMNS`, by key."""
 
     key: str
     name: str
@@ -100,7 +101,7 @@ class SampleComparison:
     per_sample: SampleScores | None
 
     def records(self) -> Iterator[dict[str, Any]]:
-        """Yield a record per task and rival, by `COMPARISON_COLUMNS`."""
+        """Yield a record per task and comparator, by `COMPARISON_COLUMNS`."""
         tasks, rivals = list(self._values["accuracy"]), self._rivals
         margin = self.summary.plan.margin / 100
         unusable = [{r.key for r in rivals if self.degenerate(r, t)} for t in tasks]
@@ -170,7 +171,7 @@ class SampleComparison:
         return record
 
     def gain(self, rival: Rival, task: str, prefix: str = "") -> PairedGain:
-        """Return the gain over a rival on a task, with errors over rows if known."""
+        """Return the gain over a comparator on a task, by rows if these are known."""
         values = self._values[f"{prefix}accuracy"][task]
         plain = verdicts.paired_gain(values[self.place], values[rival.place])
         if self.per_sample is None or not plain.trials:
@@ -181,7 +182,7 @@ class SampleComparison:
         return verdicts.two_way_gain(strata)
 
     def degenerate(self, rival: Rival, task: str) -> bool:
-        """Return whether too many fits of the rival or of the method are degenerate."""
+        """Return whether too many fits of either side are degenerate."""
         summary, places = self.summary, [self.place, rival.place]
         tasks = [task in (each, names.AVERAGE) for each in summary.tasks]
         both = np.isfinite(summary.accuracy[places][:, tasks]).all(axis=0)
@@ -316,7 +317,7 @@ def by_task(comparisons: pd.DataFrame) -> dict[str, pd.DataFrame]:
 
 
 def rivals_of(groups: Iterable[pd.DataFrame]) -> dict[str, str]:
-    """Return the titles of the rivals that occur, except `ALL_COLUMNS`."""
+    """Return the titles of the comparators that occur, except `ALL_COLUMNS`."""
     titles: dict[str, str] = {}
     for group in groups:
         titles |= dict(zip(group["rival"], group["rival_name"], strict=True))
@@ -349,7 +350,7 @@ def pair_verdict(comparison: Any) -> tuple[Transfer, str]:
 
 
 def matrix(comparisons: pd.DataFrame, *, corrected: bool) -> pd.DataFrame:
-    """Return averages over tasks; Holm corrects methods with a bridge separately."""
+    """Return averages over tasks; Holm corrects labels only and others separately."""
     parts = [on_average(part) for _, part in comparisons.groupby("row", sort=False)]
     averages = pd.concat(parts, ignore_index=True) if parts else no_comparisons()
     if not corrected or averages.empty:

@@ -19,7 +19,7 @@ from cdspp.study.settings import in_state
 
 Floats = NDArray[np.float64]
 Tasks = tuple[str, ...]
-# If a larger share of trials has collapsed, a row has no result.
+# If a larger share of fits is degenerate, a row has no result.
 MOST_COLLAPSED = 0.1
 _TITLES = {
     LABELS: "labelled target samples per class",
@@ -32,7 +32,7 @@ _ARRAYS = ("accuracy", "class_accuracy", "macro_f1", "by_iteration", "collapsed"
 
 
 def mean_sd(values: ArrayLike) -> tuple[float, float]:
-    """Return mean and deviation (n - 1, as in the paper) of trials; NaN if too few."""
+    """Return mean and standard deviation (n - 1) of trials; NaN if too few."""
     numbers = present(values)
     mean = float(numbers.mean()) if numbers.size else float("nan")
     sd = float(numbers.std(ddof=1)) if numbers.size > 1 else float("nan")
@@ -60,7 +60,7 @@ def with_average(tasks: Tasks, values: Floats) -> tuple[Tasks, Floats]:
 
 @dataclass(frozen=True, eq=False)
 class Summary:
-    """Final scores, by row, task and trial; NaN (not collapsed) if missing or failed.
+    """Final scores, by row, task and trial; NaN (not degenerate) if missing or failed.
 
     `class_accuracy` is the balanced accuracy; `by_iteration` has all `iterations`.
     """
@@ -85,7 +85,7 @@ class Summary:
         return with_average(self.tasks, values)
 
     def unusable(self, row: int, task: str) -> bool:
-        """Return whether too many trials of a row collapsed, on one or all tasks."""
+        """Return whether too many fits of a row are degenerate, on one or all tasks."""
         in_task = [task not in self.tasks or task == other for other in self.tasks]
         finite = np.isfinite(self.accuracy[row, in_task])
         collapsed = self.collapsed[row, in_task][finite]

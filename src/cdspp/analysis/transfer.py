@@ -9,7 +9,7 @@ from typing import Self
 
 
 class Transfer(Enum):
-    """What a source does for a method.
+    """The effect of a source on a method.
 
     Attributes
     ----------
@@ -53,7 +53,7 @@ class Transfer(Enum):
 
     @property
     def decided(self) -> bool:
-        """Whether the source helps or hurts; such verdicts are bold."""
+        """True if the source helps or hurts; such verdicts are bold."""
         return self in (Transfer.POSITIVE, Transfer.NEGATIVE)
 
     @property

@@ -15,7 +15,7 @@ def source_as_target(problem: Problem, *, each_scaled: bool) -> Problem:
     """Return an unscaled problem whose first rows are the source's, with its labels.
 
     Paired rows predict the columns of the target by a ridge map. Shared columns keep
-    their values, or with `each_scaled` get the mean and deviation of the target's.
+    their values, or with `each_scaled` get the mean and spread of the target's.
     Other columns are constant, so that nothing is learnt from them.
     """
     source = problem.source

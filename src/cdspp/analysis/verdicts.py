@@ -59,7 +59,7 @@ from cdspp.analysis.transfer import Transfer
 from cdspp.core.names import SOURCE_STATES, WITHOUT_SOURCE
 from cdspp.core.wording import in_points
 
-Gains: TypeAlias = Mapping[str, "PairedGain"]  # of the real source over each state
+Gains: TypeAlias = Mapping[str, "PairedGain"]  # of the real source over each control
 
 _CORRUPTED = {*SOURCE_STATES} - {*WITHOUT_SOURCE}
 ALPHA, LEVEL = 0.05, 0.95
@@ -133,7 +133,7 @@ def gain_of(differences: ArrayLike, *, resolution: float = 0.0) -> PairedGain:
     """Return the gain from the differences of trials; missing ones are left out.
 
     The standard error is at least `resolution`, such as 1 / n for n rows: even if all
-    differences are zero, two rivals may differ on a row that was not drawn.
+    differences are zero, two methods may differ on a row that was not drawn.
     """
     values = present(differences)
     gain = _gain_of_all(values, resolution)
@@ -230,8 +230,8 @@ class Verdict:
     """The verdict on a task or an average, and its numbers; p values are Holm's.
 
     `reason` explains why it is inconclusive, or states the margin of no effect.
-    `p_without` is the largest p value over the rivals that are no corrupted source. The
-    gain over the control `hardest` is least certain; `detectable` is the minimum
+    `p_without` is the largest p value over comparators that are no corrupted source.
+    The gain over the control `hardest` is least certain; `detectable` is the minimum
     detectable gain over every control at the power `POWER`.
     """
 
@@ -291,7 +291,7 @@ def inconclusive_reason(*p_without: float) -> str:
 
 
 def decide_pair(gain: PairedGain, margin: float) -> Transfer:
-    """Return the verdict on one gain: positive if better than this rival."""
+    """Return the verdict on one gain: positive if better than this comparator."""
     if gain.trials < MIN_TRIALS:
         return Transfer.INCONCLUSIVE
     return _transfer(gain.p_above, gain.p_below, _is_equivalent(gain, margin))

@@ -137,7 +137,7 @@ class _CheckedFits:
                 return
         except DataError as error:
             self.faults.append(str(error))
-        with suppress(ValueError):  # not the name of a block
+        with suppress(ValueError):  # not the name of a batch
             trials = names.trials_of_block(key.block)
             self.doubtful |= {(*key[1:4], trial) for trial in trials}
 
@@ -190,7 +190,7 @@ class _CheckedFits:
         expected: dict[Trial, list[Rows]] = defaultdict(list)
         for record, rows in sound:
             scored = rows.keys() & by_trial.keys()
-            # Of a block of another size, only some trials are scored.
+            # Of a batch of another size, only some trials are scored.
             if scored and (len(scored) == len(rows) or scored - covered):
                 records.append(record)
                 for trial, of_trial in rows.items():

@@ -51,7 +51,7 @@ class Estimate(NamedTuple):
 
 
 class SourceGain(NamedTuple):
-    """What a source adds: the accuracy of a vote minus that of the vote without it.
+    """The gain from a source: the accuracy of a vote minus that of the vote without it.
 
     `differing` is the share of rows on which both votes differ, `unknown` that of
     differing rows without a known label; the gain is exact if `unknown` is 0.

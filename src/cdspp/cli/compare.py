@@ -60,7 +60,7 @@ def _compare(arguments: Namespace) -> str:
     shares = result.candidates.set_index("display_name")["degenerate"]
     names = arguments.strict and ", ".join(shares.index[shares > MOST_COLLAPSED])
     if names:
-        text.append(f"--strict: fits of {names} have failed, collapsed or diverged")
+        text.append(f"--strict: degenerate, diverged or failed fits of {names}")
     return command.exit_if_failed("\n".join(text), failed=names)
 
 

@@ -34,7 +34,7 @@ def _inspect(arguments: Namespace) -> str:
     folders = [path for path in paths if path.is_dir()]
     if folders and len(paths) > 1:
         fault = f"{folders[0]} is a folder, whose domains are inspected together"
-        raise ConfigError(f"cdspp inspect: {fault}. Name it alone, or files only.")
+        raise ConfigError(f"cdspp inspect: {fault}. Name only it, or only files.")
     found: list[Any] = []
     if folders:
         from cdspp.analysis.folder_inspection import inspect_folder

@@ -49,7 +49,7 @@ log = logging.getLogger(__name__)
 def read_domains(
     arguments: Namespace, kinds: Collection[str], *, needs_labels: bool = True
 ) -> tuple[DomainRows, DomainRows | None, dict[str, Any], list[str]]:
-    """Return target and source, their bridge of the given `kinds`, and notes on it."""
+    """Return target and source, what they share of the given `kinds`, and notes."""
     target, *sources = _read_complete(arguments, needs_labels)
     if not sources:
         return target, None, {}, []

@@ -1,4 +1,4 @@
-"""What a run of a study prints: its plan, progress, failures, and its result.
+"""The output of a run of a study: its plan, progress, failures, and its result.
 
 The events of Snakemake are read in its own process, by the logger plug-in, or in that
 of `cdspp run`.

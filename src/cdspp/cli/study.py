@@ -137,7 +137,7 @@ def files_to_remake(study: Study) -> tuple[dict[str, Any], list[str]]:
 
 
 def _progress(study: Study, files: Sequence[str]) -> dict[str, Any]:
-    """Return the state in the files and logs of a study, as values for JSON."""
+    """Return the progress in the files and logs of a study, as values for JSON."""
     from cdspp.analysis.fit_records import accepted_text, intact_jobs, mixed_fits_text
     from cdspp.report.registry import KINDS, names_of_kind
     from cdspp.study.files import FIT, files_after_fits, files_before_fits
@@ -268,7 +268,7 @@ def _export(arguments: Namespace) -> str:
 
 
 def task_blocks(study: Study, benchmark: str) -> Iterator[tuple[str, TaskFiles]]:
-    """Yield each task of a benchmark with the files of its fits, block by block."""
+    """Yield each task of a benchmark with the files of its fits, batch by batch."""
     from cdspp.study.files import files_of_fit
 
     candidates = (

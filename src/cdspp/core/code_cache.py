@@ -1,4 +1,4 @@
-"""What digests of code cover, kept in the folder of a run from one start to the next.
+"""The code that digests cover, kept in the folder of a run from one start to the next.
 
 Parsing a module takes longer than reading its file. What a digest covers depends only
 on the content of the file and on the code that takes digests, so both are the key.

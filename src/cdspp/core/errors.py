@@ -83,7 +83,7 @@ class MethodFailed(RuntimeError):
 
 
 class BridgeWarning(UserWarning):
-    """Parts of a bridge are ignored, or probably do not match."""
+    """Shared columns or pairs are ignored, or probably do not match."""
 
 
 class UnitWarning(BridgeWarning):

@@ -37,7 +37,7 @@ _NUMBER = re.compile(r"[+-]?\d+([.,]\d+)?(e[+-]?\d{1,3})?")
 
 @dataclass(frozen=True)
 class LabelRules:
-    """What the user says of labels.
+    """The rules of the user for labels.
 
     `kept` are classes, literally; `unlabelled` words mean no label; `renamed` gives the
     class, or none, for labels of the files.

@@ -14,7 +14,7 @@ Int = NDArray[np.intp]
 
 SHOWN = 5  # rows that an error names
 MANY_CLASSES = 50  # with fewer classes, a dense product is faster
-# Largest number of values of sparse rows that a study makes dense, except for a bridge;
+# Largest number of values of sparse rows that a study makes dense (not shared columns);
 # larger rows stay sparse if the method accepts them.
 MAX_DENSE = 2**27
 LARGEST_SCALED = 30.0  # value of a row of a joint space, in lengths of its rows

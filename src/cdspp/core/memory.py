@@ -25,7 +25,7 @@ M_TRIM_THRESHOLD, M_MMAP_MAX = -1, -4
 # The control groups of this process, and the folder of all groups.
 OWN_GROUPS, GROUPS = Path("/proc/self/cgroup"), Path("/sys/fs/cgroup")
 # Number of cached results: a graph or components of both domains for each trial of a
-# block, or for each fold of five trials. The least recently used ones are dropped.
+# batch, or for each fold of five trials. The least recently used ones are dropped.
 MAX_CACHED = 64
 
 _cache: ContextVar[OrderedDict[Any, Any] | None] = ContextVar("cache", default=None)

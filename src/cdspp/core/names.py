@@ -15,7 +15,7 @@ MATCHED = "none-matched"  # labelled target rows, repeated to the source's class
 WITHOUT_SOURCE = ALONE, MATCHED
 SWAPPED = "swapped-classes"  # with two classes no control, but a mirror image
 CLASS_NOISE = "class-noise"  # noise around one random centre per class
-# These act only on the bridge; source and target are unchanged.
+# These act only on shared columns or pairs; source and target are unchanged.
 BRIDGE_STATES = SHUFFLED_COLUMNS, SHUFFLED_PAIRS = "shuffled-columns", "shuffled-pairs"
 # Control conditions, ordered by how much of the source remains, most first.
 CONTROLS = (ALONE, MATCHED, SWAPPED, "permuted-labels", CLASS_NOISE, "noise")
@@ -66,7 +66,7 @@ def feature_names(path: PathLike) -> tuple[str, str]:
 
 
 def trials_of_block(block: str) -> range:
-    """Return the trials of a block, such as 6 to 10 for ``6-10``."""
+    """Return the trials of a batch, such as 6 to 10 for ``6-10``."""
     first, last = (int(part) for part in block.split("-"))
     return range(first, last + 1)
 

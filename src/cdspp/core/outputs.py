@@ -90,7 +90,7 @@ class _NewFile:
         self.temporary.replace(self.target)  # without effect after a link
 
     def back_up(self, undo: ExitStack, backups: ExitStack) -> None:
-        """Keep the file that stands in the place under another name."""
+        """Keep the file in the place under another name."""
         if not self.target.exists():
             undo.callback(self.target.unlink, missing_ok=True)
             return

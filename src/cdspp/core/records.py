@@ -38,7 +38,7 @@ def _moved(old: str, new: str) -> str:
 
 
 class Specification(NamedTuple):
-    """What determines the content of a file.
+    """The inputs, options and code that determine a file.
 
     `inputs` are files of the study by name, `options` are values for JSON, `own_files`
     are digests of the user's files by path, and `code` is a digest of the code. The
@@ -53,7 +53,7 @@ class Specification(NamedTuple):
     trials: Sequence[int] = ()
 
     def of_block(self, block: str) -> Specification:
-        """Return the specification of one block of a fit."""
+        """Return the specification of one batch of a fit."""
         in_block = trials_of_block(block)
         return self._replace(trials=[t for t in self.trials if t in in_block])
 

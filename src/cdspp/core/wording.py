@@ -16,7 +16,7 @@ STATE_TITLES[MATCHED] = "none-matched"
 
 
 def percent(mean: float, sd: float) -> str:
-    """Write a mean and deviation in percent as the paper does: 92.3 (1.2)."""
+    """Write mean and standard deviation in % as the paper does: 92.3 (1.2)."""
     if math.isnan(mean):
         return DASH
     spread = DASH if math.isnan(sd) else f"{100 * sd:.1f}"

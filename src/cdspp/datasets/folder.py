@@ -82,7 +82,7 @@ class FolderDataset(Dataset):
 
     @property
     def facts(self) -> dict[str, str]:
-        """What the reader of each file of labels knows of its classes."""
+        """Facts on the classes of each file of labels."""
         return {domain: files.note for domain, files in self._files.items()}
 
     def generate(self, folder: Path) -> Mapping[str, Sequence[Sample]]:

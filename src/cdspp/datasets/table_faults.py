@@ -1,4 +1,4 @@
-"""What keeps a table from being read as the rows of a domain, besides its features."""
+"""Faults that keep a table from being read as a domain, besides its features."""
 
 from __future__ import annotations
 

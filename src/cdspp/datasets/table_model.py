@@ -31,7 +31,7 @@ FEATURES = "features"  # the array with the names of the columns
 
 
 class Fact(NamedTuple):
-    """What a reader knows of a file that its cells do not show.
+    """A fact on a file that its cells do not show, known to its reader.
 
     It `explains` one of the kinds above, in `columns` only, or in all without any; `n`
     is the number of cells, if known.
@@ -66,7 +66,7 @@ class Table:
 
     @property
     def unit(self) -> str:
-        """What the places of rows count."""
+        """The noun that places of rows count."""
         return LINE if self.encoding else ROW
 
     def place(self, row: int) -> str:
@@ -75,7 +75,7 @@ class Table:
 
     @property
     def is_index(self) -> bool:
-        """Whether the ids are an unnamed column, as the index of a data frame."""
+        """True if the ids are an unnamed column, as the index of a data frame."""
         return any(fact.text == FROM_INDEX for fact in self.facts)
 
 

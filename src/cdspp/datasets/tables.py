@@ -99,7 +99,7 @@ class TablesDataset(Dataset):
 
     @property
     def facts(self) -> dict[str, str]:
-        """What readers know of the classes of each table that its cells do not show."""
+        """Facts on the classes of each table that its cells do not show."""
         return dict(self._summary["facts"])
 
     def contents(self) -> dict[str, dict[str, int]]:

@@ -90,7 +90,7 @@ def method_class(name: str) -> type[HeterogeneousClassifier]:
 
 
 def needs(name: str) -> tuple[str, ...]:
-    """Return what a fit of the method `name` needs: labels, bridges, packages."""
+    """Return what a fit of the method `name` needs: labels, columns, packages."""
     found = _description_or_class(name)
     requirements = ["labels" if found.uses_source else "target labels"]
     if found.needs_bridge:

@@ -100,7 +100,7 @@ class HeterogeneousClassifier(ClassifierMixin, BaseEstimator):
     """Base class of all methods: validation, label codes, transduction, prediction.
 
     A subclass has `_fit_problem` and `_predict_codes`, and only sees class codes. Its
-    description, with `identifier` and `display_name`, is in a file beside its module
+    description, with `identifier` and `display_name`, is in a file next to its module
     (``cdspp.methods.descriptions``), or in its body if it is no built-in method. Unless
     its page says otherwise, its labels depend neither on the order of the rows nor on
     the names of the classes.
@@ -379,7 +379,7 @@ class HeterogeneousClassifier(ClassifierMixin, BaseEstimator):
     def _read_bridge(
         self, source: SourceDomain | None, domains: tuple[Any, Any], original: Any
     ) -> Bridge:
-        """Return the bridge between the domains."""
+        """Return what the domains share."""
         if source is None:
             columns = np.arange(domains[1].shape[1])
             return Bridge(columns, columns, one_domain=True)

@@ -1,4 +1,4 @@
-"""Bridges between two domains: columns with the same meaning, objects in both."""
+"""Shared information: columns with the same meaning, objects in both domains."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ Positions = NDArray[np.intp]
 
 @dataclass(frozen=True, eq=False)
 class Bridge:
-    """The validated bridge of a problem: positions of shared columns, paired rows."""
+    """The validated shared information: positions of columns, and paired rows."""
 
     source: Positions
     target: Positions
@@ -44,7 +44,7 @@ class Bridge:
         return 0 if self.pairs_source is None else int(self.pairs_source.shape[0])
 
     def map_rows(self, source: Any, target: Any) -> Bridge:
-        """Return the bridge with paired rows mapped like the rows of their domains."""
+        """Return a copy with paired rows mapped like the rows of their domains."""
         if not self.n_pairs:
             return self
         return replace(
@@ -55,7 +55,7 @@ class Bridge:
 
 
 def check_bridge(shared_columns: Any, paired_rows: Any) -> None:
-    """Raise ValueError if a bridge is malformed, as far as its source shows."""
+    """Raise ValueError if columns or pairs are malformed, as far as a source shows."""
     if shared_columns is not None and (sides := _sides(shared_columns)):
         for side, columns in zip(SIDES, sides, strict=True):
             if repeats := [column for column, n in Counter(columns).items() if n > 1]:
@@ -80,7 +80,7 @@ def check_bridge(shared_columns: Any, paired_rows: Any) -> None:
 
 
 def bridge_error(model: Any, kind: str, example: str, option: str) -> ValueError:
-    """Return the error for a model whose source has no bridge of this kind."""
+    """Return the error for a model whose source has no shared information of a kind."""
     return ValueError(
         f"{type(model).__name__} needs {kind}: pass SourceDomain(X, y, {example}), or "
         f"give a command the option {option}."
@@ -88,7 +88,7 @@ def bridge_error(model: Any, kind: str, example: str, option: str) -> ValueError
 
 
 def check_shared_names(source: Any, domains: tuple[Any, Any], target: Any) -> None:
-    """Raise ValueError if a side lacks a shared column, also in methods without bridge.
+    """Raise ValueError if a side lacks a shared column, also in methods that use none.
 
     Equal names are not sought, because rows without names have none.
     """
@@ -103,7 +103,7 @@ def read_bridge(
     originals: tuple[Any, Any],
     check_rows: Callable[..., Any],
 ) -> Bridge:
-    """Return the bridge of a source domain to the target.
+    """Return what a source domain and the target share.
 
     `domains` are the validated rows of source and target, `originals` the rows as
     passed, whose columns may have names; `check_rows` validates paired rows.

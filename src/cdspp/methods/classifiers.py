@@ -319,7 +319,7 @@ class Stacked(OnShared):
     r"""Any classifier of scikit-learn on the target, with a source model's predictions.
 
     A source model, trained on the shared columns of the source, predicts class
-    probabilities p of target rows. These, times three, are further columns beside all
+    probabilities p of target rows. These, times three, are further columns next to all
     columns of the target, on which the classifier is trained with the labelled rows:
 
     .. math:: x \mapsto \bigl(3 \, p(x_{\text{shared}}), \, x\bigr)

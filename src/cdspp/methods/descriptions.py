@@ -1,4 +1,4 @@
-"""Descriptions of the methods: entries in a TOML file beside the module of the class.
+"""Descriptions of the methods: entries in a TOML file next to the module of the class.
 
 Reading them imports neither the classes nor NumPy. `HeterogeneousClassifier` gives each
 class the keys that are attributes of methods, so that no class repeats them.
@@ -61,7 +61,7 @@ class Description:
     several_sources: bool = False  #: Accepts a list as `source`.
     accepts_sparse: bool = False  #: Accepts rows in SciPy's sparse formats, as CSR.
     centres_rows: bool = False  #: Centres rows before it compares their directions.
-    bridges: frozenset[str] = frozenset()  #: Bridges that it can use.
+    bridges: frozenset[str] = frozenset()  #: Shared information that it can use.
     needs_bridge: bool = False
     needs_torch: bool = False
     needs_pot: bool = False
@@ -86,7 +86,7 @@ class Description:
 
     @property
     def uses_source(self) -> bool:
-        """Whether the labels depend on the source."""
+        """True if the labels depend on the source."""
         return self.reads_of_source != "nothing"
 
     @property

@@ -24,7 +24,7 @@ from cdspp.methods.shared.machines import LinearMachine, linear_svc, stacked
 
 @dataclass(eq=False, repr=False)
 class JointMachine(CommonSpaceMethod, base.ConfidentClassifier):
-    """Base class of methods that map both domains into one space by a bridge.
+    """Base class of methods that map both domains into one space by what they share.
 
     `_prepare_source` and `_prepare_target` return rows in that space.
     """

@@ -42,7 +42,7 @@ class PCACoral(base.ConfidentClassifier):
     -----
     Only the order of the variances ties component k of one domain to that of the other,
     and its sign is arbitrary; this method tests the recommendation. The papers on CORAL
-    have equal features, so no printed results can be compared, and the defaults are
+    have equal features, so no reported results can be compared, and the defaults are
     this package's own. Cost O(n d min(n, d)) per domain. A class in only one domain
     trains a machine and may be predicted. Rows count equally: large classes weigh more.
 

@@ -82,7 +82,7 @@ class SourceDomain:
     paired_rows: Any = None
 
     def __post_init__(self) -> None:
-        """Check the number of labels, if known, and the bridge."""
+        """Check the number of labels, if known, and what is shared."""
         rows, labels = (n_rows(part) for part in (self.X, self.y))
         if None not in (rows, labels) and rows != labels:
             raise ValueError(
@@ -105,7 +105,7 @@ class SourceDomain:
         return f"<SourceDomain: {', '.join(parts)}>"
 
     def with_bridges(self, kinds: Collection[str]) -> SourceDomain:
-        """Return the source with only the parts `kinds` of its bridge."""
+        """Return the source with only these `kinds` of shared information."""
         return SourceDomain(self.X, self.y, **{k: getattr(self, k) for k in kinds})
 
 
@@ -166,7 +166,7 @@ def _not_numbers(name: str, columns: Sequence[str]) -> str:
 def _odd_columns(X: Any) -> list[str]:
     """Name the columns of dates, durations and 1_7, which NumPy turns into numbers.
 
-    Columns of text are named beside them.
+    Columns of text are named, too.
     """
     if hasattr(X, "columns") and hasattr(X, "dtypes"):
         kinds = dict(zip(map(str, X.columns), X.dtypes, strict=True))

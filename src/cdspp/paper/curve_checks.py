@@ -26,7 +26,7 @@ from cdspp.paper.evidence import (
 from cdspp.study.plan import METHOD, Row
 
 CLASSES = "classes"  # a bound: the number of classes
-OTHERS = "others"  # a rival: the average of the other methods along a curve
+OTHERS = "others"  # a comparator: the average of the other methods along a curve
 _NAMES = {LABELS: "labels per class", "n_components": "d", "max_iter": "T"}
 Bound = float | str
 
@@ -229,7 +229,7 @@ def _trend_text(course: _Course, rises: bool) -> str:
 def peak(
     evidence: Evidence, method: str, parameter: str, low: float, high: float
 ) -> Decision:
-    """Check that the best value of a curve lies in a range."""
+    """Check that the best value of a curve is in a range."""
     course = _course(_find_curve(evidence, parameter), method)
     inside = (course.values >= low) & (course.values <= high)
     if inside.all() or not inside.any():
@@ -261,7 +261,7 @@ def along(
     low: Bound = -math.inf,
     high: Bound = math.inf,
 ) -> Decision:
-    """Check that methods are better than a rival, or all, at each value of a range."""
+    """Check that methods beat a comparator, or all, at each value of a range."""
     curve = _find_curve(evidence, parameter)
     low, high = (_number(curve, bound) for bound in (low, high))
     gains, texts = [], []
@@ -291,7 +291,7 @@ def along(
 def _least_lead(
     curve: CurveScores, row: Row, others: Sequence[Row], place: int
 ) -> tuple[Row, PairedGain] | None:
-    """Return the rival with the highest mean at a value, and the gain over it.
+    """Return the comparator with the highest mean at a value, and the gain over it.
 
     None if no trial has the value on all tasks.
     """

@@ -1,4 +1,4 @@
-"""Effects of the variants of a paper: deviations of its code, and choices."""
+"""Effects of variants: differences between paper and code, and choices."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -24,7 +24,7 @@ from cdspp.report.tables.table import (
 )
 from cdspp.study.plan import BenchmarkPlan, Plans, Row
 
-Variant = dict[str, Any]  # an entry of a list of deviations or choices
+Variant = dict[str, Any]  # an entry of a list of differences or choices
 
 _TEXTS = ("id", "method", "display_name", "topic", "paper", "unchecked", "code")
 _EFFECT = ("benchmark", "title", "effect", "low", "high", "losses", "tasks", "trials")
@@ -54,7 +54,7 @@ def _paired_accuracies(scores: pd.DataFrame, entry: VariantPlan) -> Floats:
 
 
 def measure_effects(scores: pd.DataFrame, plan: BenchmarkPlan) -> dict[str, Variant]:
-    """Measure the effect of each deviation, by name: its setting minus the main run."""
+    """Measure the effect of each difference by name: its setting minus the main run."""
     effects = {}
     for entry in PaperPlan.of(plan).deviations:
         otherwise, main = _paired_accuracies(scores, entry).mean(axis=1)
@@ -73,7 +73,7 @@ def measure_choices(
 ) -> pd.DataFrame:
     """Measure the effect of each choice: the main run minus the one without it.
 
-    Further columns count the printed `cells`, and those that are `exact` with the
+    Further columns count the reported `cells`, and those that are `exact` with the
     choice and without it (`exact_otherwise`).
     """
     records = []

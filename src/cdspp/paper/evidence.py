@@ -1,4 +1,4 @@
-"""What a claim is tested on: the scores, curves and times of a benchmark."""
+"""The evidence for a claim: scores, curves and times of a benchmark."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass

@@ -21,7 +21,7 @@ VARIANTS = {"deviations": "deviation", "choices": "choice"}
 
 @dataclass(frozen=True)
 class VariantPlan:
-    """A deviation or choice on one benchmark: the methods and tasks that it affects."""
+    """A difference or choice on a benchmark: the methods and tasks that it affects."""
 
     identifier: str
     setting: str
@@ -143,7 +143,7 @@ class Paper(ReportPlugin):
     def settings(
         self, config: Config, benchmarks: Mapping[str, Benchmark]
     ) -> Iterator[Setting]:
-        """Yield the settings that run methods in variants: deviations and choices."""
+        """Yield the settings that run methods in variants: differences and choices."""
         for section, variants in self.variants.items():
             for entry in config.get(section, []):
                 variant = variants[entry["id"]]

@@ -1,4 +1,4 @@
-"""Checks of claims on the numbers that the paper prints: means, deviations, seconds."""
+"""Checks of claims on reported numbers: means, standard deviations, seconds."""
 
 import math
 from collections.abc import Callable, Mapping, Sequence
@@ -140,7 +140,7 @@ def _variation(printed: Print) -> Answer:
     sds = printed.own_cells.groupby("method")["printed_sd"].mean()
     above = int((sds > TOLERANCE + ZERO).sum())
     least, most = (f"{100 * sd:.1f}" for sd in (sds.min(), sds.max()))
-    return 2 * above > len(sds), f"deviations of {least} to {most} points"
+    return 2 * above > len(sds), f"standard deviations of {least} to {most} points"
 
 
 def _largest_gain(

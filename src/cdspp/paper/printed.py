@@ -30,9 +30,9 @@ EXACT, AGREES, CLOSE = "exact", "agrees", "close"
 DIFFERS, NOT_RUN = "differs", "not run"
 INCONCLUSIVE = Transfer.INCONCLUSIVE.word
 _VERDICTS = (EXACT, AGREES, CLOSE, DIFFERS, INCONCLUSIVE)
-_PRINTED_TO = 0.0005  # half of the last printed digit, as a fraction
+_PRINTED_TO = 0.0005  # half of the last reported digit, as a fraction
 _AGREES_WITHIN, _ERRORS, _CLOSE_WITHIN = 0.01, 2.0, 0.03
-# Printed percentages are no exact fractions: a border belongs to the inner verdict.
+# Reported percentages are no exact fractions: a border belongs to the inner verdict.
 _ROUNDING = 1e-9
 
 
@@ -41,7 +41,7 @@ class Printed:
     """Benchmarks of the paper by name, and all its reported cells in order.
 
     Tasks have our names, ``average`` for the average over all. The accuracies
-    `printed_mean` and `printed_sd` of cells are fractions, NaN if none is printed.
+    `printed_mean` and `printed_sd` of cells are fractions, NaN if none is reported.
     """
 
     benchmarks: Mapping[str, Mapping[str, Any]]

@@ -1,4 +1,4 @@
-"""Checks of claims about the source and its states."""
+"""Checks of claims about the source and its controls."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -66,7 +66,7 @@ def as_good(evidence: Evidence, state: str) -> Decision:
 
 
 def better_in_state(evidence: Evidence, state: str, rival: str) -> Decision:
-    """Check that most methods do better in a state than in another, or than one."""
+    """Check that most methods do better under a control than another, or than one."""
     summary, gains, degenerate = evidence.summary, {}, []
     places = {(row.setting, row.method): i for i, row in enumerate(summary.rows)}
     for place, row in enumerate(summary.rows):
@@ -103,7 +103,7 @@ def better_in_state(evidence: Evidence, state: str, rival: str) -> Decision:
 
 
 def _pairs(comparisons: pd.DataFrame, rival: str, least: int = MIN_TRIALS) -> list[Any]:
-    """Return every method against itself in one state, averaged over tasks."""
+    """Return every method against itself under a control, averaged over tasks."""
     return [
         pair
         for group in source_help.by_default(comparisons)

@@ -23,7 +23,7 @@ Names = str | Sequence[str]
 
 
 def cheaper(evidence: Times, method: Names, rival: Names) -> Decision:
-    """Check that each of some methods takes less processor time than each rival."""
+    """Check that some methods each take less processor time than each comparator."""
     ours, rivals = (_timed(evidence, as_list(keys)) for keys in (method, rival))
     short = rivals["shortened"].astype(bool)
     ours, unshortened = ours[~ours["shortened"].astype(bool)], rivals[~short]
@@ -32,7 +32,7 @@ def cheaper(evidence: Times, method: Names, rival: Names) -> Decision:
         raise NotTestable(f"{names} was not timed on all tasks")
     own_time = next(ours.tail(1).itertuples())  # the most expensive of them
     if unshortened.empty:
-        raise NotTestable(f"no rival of {own_time.display_name} was timed on all tasks")
+        raise NotTestable(f"no comparator of {own_time.display_name} was timed")
     less = unshortened[unshortened["seconds"] <= own_time.seconds]
     shown = unshortened.iloc[[0, -1]].drop_duplicates() if less.empty else less
     deciding = unshortened.head(1) if less.empty else less
@@ -42,7 +42,7 @@ def cheaper(evidence: Times, method: Names, rival: Names) -> Decision:
     return Decision(
         decide(trials, holds=less.empty, opposite=not less.empty),
         f"{among}{own_time.display_name} {own_time.seconds:.3g} s; {opening} of "
-        f"{counted(len(unshortened), 'rival')}: "
+        f"{counted(len(unshortened), 'comparator')}: "
         f"{', '.join(_multiples(shown, own_time))}; {counted(trials, 'trial')}."
         f"{sum_up('Left out, shortened', _multiples(rivals[short], own_time))}",
     )

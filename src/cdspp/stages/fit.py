@@ -1,4 +1,4 @@
-"""The fit stage: methods on one task for one block of trials."""
+"""The fit stage: methods on one task for one batch of trials."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ from cdspp.stages.trials import TaskFiles, Trial, read_trials
 
 # Fields of a record that a successful trial lacks, and its iterations.
 TrialResult = tuple[dict[str, Any], Sequence[Iteration]]
-# Files of a block; the digest `read` of a trial covers its part of them.
+# Files of a batch; the digest `read` of a trial covers its part of them.
 OF_BLOCKS = frozenset({"source_split", "target_split", "pairs", "prior"})
 BLOCKS = "[0-9]*-*[0-9].json"  # records of a fit
 
@@ -73,7 +73,7 @@ class Fit:
 
     @classmethod
     def specified(cls, predictions: PathLike, made_of: Specification) -> Fit:
-        """Return the fit of a specification, with the trials of its block."""
+        """Return the fit of a specification, with the trials of its batch."""
         made_of = made_of.of_block(Path(predictions).stem)
         return cls(predictions, made_of, **made_of.arguments)
 
@@ -89,11 +89,11 @@ class JobInputs:
 
 
 def fit_block(job_inputs: JobInputs, fits: Sequence[Fit]) -> None:
-    """Run the fits of a job: methods on a task and block, in several settings.
+    """Run the fits of a job: methods on a task and batch, in several settings.
 
     A fit with the same inputs, options, code and package versions is kept, so that a
     job with an additional method or setting computes only that one; likewise a trial,
-    from another block or not needed now. Each fit has the same bytes as in a job of its
+    from another batch or not needed now. Each fit has the same bytes as in a job of its
     own. A trial that the method cannot fit counts as failed; one that stops with any
     other error is marked, to be fitted again. DataError as in `read_trials`;
     ConfigError: a network finds no GPU although the job requests one.
@@ -134,7 +134,7 @@ def refit_trial(
     """Fit one trial again; return its record and rows, and write nothing.
 
     Call it within `loaded_methods`. Its numbers are those of `fit_block`. KeyError: the
-    files of the block have no such trial; other errors as in `fit_block`.
+    files of the batch have no such trial; other errors as in `fit_block`.
     """
     run_trial, trials = _trials(job_inputs, on_device(fit, job_inputs.gpus), {number})
     for trial in trials:
@@ -258,10 +258,10 @@ def _device(fit: Fit) -> str:
 
 
 class DoneTrials:
-    """The finished trials of a fit, from its files with blocks of any size.
+    """The finished trials of a fit, from its files with batches of any size.
 
-    Blocks only divide work among jobs and are no part of a result: with more trials in
-    a study, or blocks of another size, only new trials are fitted.
+    Batches only divide work among jobs and are no part of a result: with more trials in
+    a study, or batches of another size, only new trials are fitted.
     """
 
     def __init__(self, fit: Fit, inputs: Mapping[str, str]) -> None:
@@ -287,10 +287,10 @@ class DoneTrials:
         return result, {k: v[in_trial].tolist() for k, v in fit.columns.items()}
 
     def remove_covered(self) -> None:
-        """Remove blocks that share trials with this one, if all are elsewhere."""
+        """Remove batches that share trials with this one, if all are elsewhere."""
         overlapping = {path: _trials_in(path) for path in _blocks(self._path)}
         kept_trials = overlapping.pop(self._path)
-        # Blocks of one size share no trials, so no other job of the run needs these.
+        # Batches of one size share no trials, so no other job of the run needs these.
         for path in _blocks(self._path, overlap=False):
             kept_trials |= _trials_in(path)
         for path, trials in overlapping.items():
@@ -300,10 +300,10 @@ class DoneTrials:
 
 
 def usable_blocks(fit: Fit, inputs: Mapping[str, str]) -> Iterator[tuple[Path, Record]]:
-    """Yield the blocks, of any size, with the trials that a job keeps for a fit.
+    """Yield the batches, of any size, with the trials that a job keeps for a fit.
 
     They have its options, code, package versions and device, and `inputs`, digests by
-    name, as far as these are of no block. A job compares those of blocks by trial.
+    name, as far as these are of no batch. A job compares those of batches by trial.
     """
     for path in filter(Path.is_file, _blocks(Path(fit.predictions))):
         record = _current_record(path, fit)
@@ -317,7 +317,7 @@ def sound_trials(record: Record) -> list[Mapping[str, Any]]:
 
 
 def _blocks(fit: Path, *, overlap: bool = True) -> list[Path]:
-    """Return the files of a fit that share trials with a block by name, or do not."""
+    """Return the files of a fit that share trials with a batch by name, or do not."""
     in_block = {*trials_of_block(fit.stem)}
     files = (record.with_suffix(".parquet") for record in fit.parent.glob(BLOCKS))
     return sorted(
@@ -334,7 +334,7 @@ def _trials_in(path: Path) -> set[int]:
 
 
 def files_of_block(inputs: Mapping[str, str]) -> list[str]:
-    """Return those inputs of a fit, by name, that belong to its block."""
+    """Return those inputs of a fit, by name, that belong to its batch."""
     return [v for k, v in inputs.items() if formats.input_kind(k) in OF_BLOCKS]
 
 
@@ -356,7 +356,7 @@ def _run_trial(job_inputs: JobInputs, fit: Fit, trial: Trial) -> TrialResult:
     iterations: Sequence[Iteration] = []
     with provenance.measured() as usage, warnings.catch_warnings():
         warnings.simplefilter("ignore", CollapseWarning)  # recorded instead
-        warnings.simplefilter("ignore", errors.NoSourceWarning)  # a state is without
+        warnings.simplefilter("ignore", errors.NoSourceWarning)  # a control is without
         try:
             model = fit_sources(partial(build, **selection), trial, sources)
             _check_iterations(model.history_, trial)
@@ -372,7 +372,7 @@ def _run_trial(job_inputs: JobInputs, fit: Fit, trial: Trial) -> TrialResult:
     status = result.get("status", "ok"), result.get("reason", "")
     log.info("trial %d: %s %s (%.2f s)", trial.number, *status, usage["seconds"])
     if collapsed := result.get("collapsed"):
-        log.warning("trial %d has collapsed: %s", trial.number, collapsed)
+        log.warning("trial %d: degenerate fit: %s", trial.number, collapsed)
     return result | usage, iterations
 
 
@@ -401,9 +401,9 @@ def select_options(
 ) -> dict[str, Any]:
     """Return the options of a grid that best predict held-out labelled rows.
 
-    Stratified folds of the labelled target rows are equal for all methods and source
-    states of a trial; a held-out row is in no fit, nor in a source built from labelled
-    rows. No test label is used.
+    Stratified folds of the labelled target rows are equal for all methods and
+    controls of a trial; a held-out row is in no fit, nor in a source built from
+    labelled rows. No test label is used.
 
     Among equally good options it returns the method's own if possible, else the first;
     it returns none if a class has fewer than two labelled rows, or if every fit fails.

@@ -1,10 +1,11 @@
 """Control conditions that replace the source, to test whether the source helps.
 
-The same method is fitted on the same target rows with another source. Each *state*
+The same method is fitted on the same target rows with another source. Each *control*
 removes more information: which class is which, that rows of a class belong together,
 that the rows are data, and the source itself. Without a source a method is also
 regularised differently and does not know the source's class sizes; the labelled target
-rows, repeated to *match* these sizes, keep both. Two more states change only a bridge.
+rows, repeated to *match* these sizes, keep both. Two more controls change only shared
+columns or pairs.
 """
 
 from collections.abc import Sequence
@@ -31,7 +32,7 @@ def derangement(
 ) -> NDArray[np.intp]:
     """Draw a permutation of `n` without fixed points, uniformly.
 
-    DataError, beginning with what a state `needs`: `n` is below two.
+    DataError, beginning with what a control `needs`: `n` is below two.
     """
     if n < 2:
         raise DataError(f"{needs}, got {n}. Leave this control out.")
@@ -75,7 +76,7 @@ def _matched(labelled: SourceDomain, y: NDArray[Any], rng: Generator) -> SourceD
 
 @dataclass(frozen=True)
 class SourceState:
-    """A state of the source in a fit.
+    """A control: the source that takes the place of the original one in a fit.
 
     Parameters
     ----------
@@ -99,7 +100,7 @@ class SourceState:
     Raises
     ------
     ValueError
-        `spread` or `absolute` is given to another state.
+        `spread` or `absolute` is given to another control.
     """
 
     name: str = names.REAL
@@ -108,7 +109,7 @@ class SourceState:
     domain: str = ""
 
     def __post_init__(self) -> None:
-        """Refuse `spread` and `absolute` in other states than class noise."""
+        """Refuse `spread` and `absolute` in other controls than class noise."""
         if self.name != names.CLASS_NOISE and (self.spread != 1.0 or self.absolute):
             fault = f"spread and absolute are only for {names.CLASS_NOISE}"
             raise ValueError(f"{fault}, not for {self.name}. Remove them.")
@@ -119,7 +120,7 @@ class SourceState:
         labelled: SourceDomain,
         axes: tuple[int, str, str, int],
     ) -> list[SourceDomain]:
-        """Return the sources of a task in this state; without a source, none.
+        """Return the sources of a task under this control; without a source, none.
 
         Parameters and errors are as in `of`; `axes` has the task in the third place.
         """
@@ -134,9 +135,9 @@ class SourceState:
     def of(
         self, source: SourceDomain, labelled: SourceDomain, *axes: str | int
     ) -> SourceDomain | None:
-        """Return the source in this state, None if labelled target rows replace it.
+        """Return the source under this control, None if target rows replace it.
 
-        Shared columns of the bridge of `source` are pairs of numbers. Equal `axes`,
+        Shared columns of `source` are pairs of numbers. Equal `axes`,
         such as seed, benchmark, task and trial, give equal draws for every method and
         spread. DataError: there is only one class, shared column or pair to exchange,
         or no labelled target row has a class of the source.
@@ -147,7 +148,7 @@ class SourceState:
         changed = self._replace(source, labelled, rng)
         if changed is not None and self.absolute:
             changed = SourceDomain(np.abs(changed.X), changed.y)
-        # With the bridge of the original source.
+        # With the shared information of the original source.
         bridge = {kind: getattr(source, kind) for kind in (SHARED, PAIRS)}
         if not any(part is not None for part in bridge.values()):
             return changed

@@ -61,7 +61,7 @@ def write_split(
     block: str,
     seed: int,
 ) -> None:
-    """Draw and write the splits of one domain, role and block of trials.
+    """Draw and write the splits of one domain, role and batch of trials.
 
     `output` receives `SPLIT_COLUMNS`; a source file has only labelled samples. The
     protocol selects `draw_seeded`, or `cdspp.datasets.published.draw_published` with
@@ -93,7 +93,7 @@ def write_split(
 
 
 def write_pairs(*, index: PathLike, output: PathLike, block: str, seed: int) -> None:
-    """Draw the order of a data set's paired rows for each trial of a block.
+    """Draw the order of a data set's paired rows for each trial of a batch.
 
     Fits use the first pairs, so that those of a smaller number are among those of a
     larger one. All domains have the same paired rows, which have no labels.

@@ -51,7 +51,7 @@ def write_subspace(
     overlap: str,
     numeric_threads: int,
 ) -> None:
-    """Fit the first trial of a block again and write its subspace by iteration.
+    """Fit the first trial of a batch again and write its subspace by iteration.
 
     If a method can fit once more on all its pseudo-labels (`final_fit`), it does so
     here: with T iterations there are T + 1, as in Algorithm 2 of the paper. `output`

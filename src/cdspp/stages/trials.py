@@ -87,7 +87,7 @@ def read_trials(
     bridge: Mapping[str, Any] = {},
     max_dense: float = math.inf,
 ) -> Iterator[Trial]:
-    """Yield the trials of a block, or those with some `numbers`.
+    """Yield the trials of a batch, or those with some `numbers`.
 
     If `overlap` is "exclude", unlabelled target samples that are also labelled source
     samples of the same trial, by id, are left out. Sparse rows with more than

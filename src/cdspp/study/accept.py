@@ -103,7 +103,7 @@ class SampledTrial(NamedTuple):
 
 
 def affected_fits(study: Study) -> list[AffectedFit]:
-    """Return the existing fits, in blocks of any size, that may be accepted."""
+    """Return the existing fits, in batches of any size, that may be accepted."""
     specifications = Specifications(study)
     here = provenance.numeric_versions(provenance.versions())
     digests: dict[str, str] = {}

@@ -442,12 +442,12 @@ def _method(entry: Config, config: Config, benchmarks: settings.Benchmarks) -> M
     bridges = tuple(sorted(entry.get("bridges", cls.bridges)))
     if bridges:
         excluded |= {b for b in benchmarks if not {*bridges} & {*benchmarks[b].bridge}}
-    # Methods without a source have no other state; states of a bridge need that part.
+    # Methods without a source have no control; controls of columns or pairs need these.
     idle = {state for state, kind in settings.SHUFFLED.items() if kind not in bridges}
     own_states = {*entry.get("states", states)} - idle if cls.uses_source else ()
     tasks = {}
     for place, names in settings.chosen_tasks(entry, benchmarks).items():
-        # Several sources have no bridge.
+        # Several sources share only labels.
         runnable = tuple(t for t in names if not (bridges and several_sources(t)))
         if runnable and place not in excluded:
             tasks[place] = runnable

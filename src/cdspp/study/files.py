@@ -91,7 +91,7 @@ def study_command(files: Sequence[PathLike], *options: str) -> str:
 def input_patterns(study: Study, key: FitKey) -> dict[str, str]:
     """Return the inputs of fits, by the names of `cdspp.stages.trials.TaskFiles`.
 
-    ``{source}``, ``{target}`` and ``{block}`` stay open.
+    ``{source}``, ``{target}`` and ``{block}`` remain.
     """
     from cdspp.methods.bridge import PAIRS
 

@@ -49,7 +49,7 @@ FORECAST_NOTE = (
 
 @dataclass(frozen=True)
 class FitRule:
-    """Fits that read the same files; one job makes those of a task and block.
+    """Fits that read the same files; one job makes those of a task and batch of trials.
 
     The fits, of `Study.fit_keys`, belong to one method, or to several quick ones; the
     name is that of their rule.
@@ -154,7 +154,7 @@ def fit_rules(study: Study) -> Iterator[FitRule]:
 
 
 def _unnamed_groups(study: Study, benchmark: str) -> list[FitRule]:
-    """Return fits of equal tasks, blocks and inputs; quick methods share a group."""
+    """Return fits of equal tasks, batches and inputs; quick methods share a group."""
     order = list(study.methods).index
     group_keys: dict[tuple[Any, ...], list[FitKey]] = defaultdict(list)
     for key in sorted(study.fit_keys(benchmark), key=lambda key: order(key.method)):
@@ -185,7 +185,7 @@ def is_quick(study: Study, group: FitRule) -> bool:
 
 
 def job_cost(study: Study, group: FitRule, task: str, block: str) -> Cost:
-    """Return the expected cost of a job's fits on a block, in whole seconds."""
+    """Return the expected cost of a job's fits on a batch, in whole seconds."""
     keys = [key._replace(task=task, block=block) for key in group.fits]
     costs = [(len(study.fit_trials(key)), cell_cost(study, key)) for key in keys]
     seconds = round(sum(n_trials * each.seconds for n_trials, each in costs))

@@ -110,7 +110,7 @@ class View:
 class Benchmark:
     """A source view, a target view and the tasks between the domains of a data set.
 
-    In addition to labels, the domains share a `bridge`: `shared_columns`,
+    In addition to labels, the domains share information (`bridge`): `shared_columns`,
     `paired_rows`, and the `view` of both sides for methods that use one of them.
     """
 
@@ -139,9 +139,9 @@ class Method:
 
     A `shortened` method runs fewer iterations than its authors use. `tasks` and own
     source features are by benchmark. Its option `prior` may come from a `prior_file`
-    ("test-shares"). It also runs in `states` of the source, which are control
-    conditions, selects from the values in `grid` inside each trial, and uses the parts
-    `bridges` of a benchmark's bridge. Its fit without a source may be a row of its own
+    ("test-shares"). It also runs under controls (`states` of the source), selects from
+    the values in `grid` inside each trial, and uses the parts `bridges` of the shared
+    information. Its fit without a source may be a row of its own
     (`row_without_source`). `predictions` names a file of external predictions.
     """
 
@@ -260,7 +260,7 @@ class Study:
         return {}
 
     def blocks(self, trials: int) -> tuple[str, ...]:
-        """Return the names of the blocks that hold the first `trials` trials.
+        """Return the names of the batches that hold the first `trials` trials.
 
         They do not depend on the number of trials, so that files remain in their place.
         """
@@ -304,7 +304,7 @@ class Study:
         return min(trials, self.settings[setting].trials or trials)
 
     def fit_trials(self, key: FitKey) -> range:
-        """Return the trials of a block that a fit needs."""
+        """Return the trials of a batch that a fit needs."""
         in_block = trials_of_block(key.block)
         n_trials = self.setting_trials(key.setting, key.method)
         return range(in_block.start, min(in_block.stop, n_trials + 1))
@@ -355,7 +355,7 @@ class Study:
         return dict(self.methods[method].grid) if self.settings[setting].selects else {}
 
     def bridge(self, benchmark: str, setting: str, method: str) -> dict[str, Any]:
-        """Return the parts of a benchmark's bridge that a method uses in a setting."""
+        """Return the shared information that a method uses in a setting, by kind."""
         parts = {**self.benchmarks[benchmark].bridge, **self.settings[setting].bridge}
         kinds = self.methods[method].bridges
         return {kind: parts[kind] for kind in kinds if parts.get(kind)}
@@ -444,5 +444,5 @@ class Study:
         return name if name and "keep_projections" in option_defaults(name) else ""
 
     def showcase_blocks(self) -> tuple[str, ...]:
-        """Return the blocks of the method that is shown in detail."""
+        """Return the batches of the method that is shown in detail."""
         return self.blocks(self.methods[self.shown_method()].trials)

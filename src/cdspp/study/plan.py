@@ -19,7 +19,7 @@ VARIANT, STATE, CHOOSING = "variant", "state", "selected"
 LEFT_OUT = "left-out"  # one of several sources
 KINDS = METHOD, INFORMED, WITH_BRIDGE, CONTROL, VARIANT, STATE, CHOOSING, LEFT_OUT
 
-SHARED_ONLY = "shared columns"  # bridge of a row without pairs
+SHARED_ONLY = "shared columns"  # kind of transfer of a row without pairs
 
 
 @dataclass(frozen=True)
@@ -28,10 +28,11 @@ class Row:
 
     The key is that of a method, of a control, or of both method and setting; `tasks` is
     empty if the method runs all. Only methods may be bold (except `shortened` ones) and
-    take part in ranks and claims; with a bridge they take part in verdicts, too. An
-    informed method receives the class shares of the test samples. A control is the
-    reference under a control (`source`), or a method without its source; other methods
-    in states are of the kind state, and shown only by gains. A `reseeded` row is the
+    take part in ranks and claims; with shared columns or pairs they take part in
+    verdicts, too. An informed method receives the class shares of the test samples (an
+    oracle). A control is the reference under a control (`source`), or a method without
+    its source; other methods under controls are of the kind state, and shown only by
+    gains. A `reseeded` row is the
     main run from another random start. It `stands_for` the method that it equals
     without a source, which is then not fitted twice; a `vote` has one fit per source.
     """
@@ -59,7 +60,7 @@ class Row:
 
     @property
     def method_name(self) -> str:
-        """The method's name as printed in the paper, whatever the name of the row."""
+        """The method's name as in the paper, whatever the name of the row."""
         return method_class(self.method).display_name
 
     @property
@@ -81,12 +82,13 @@ class BenchmarkPlan:
     """Rows, curves and data of a study on one benchmark.
 
     `labels` (per class) and `views` are by role, tasks and rows in table order: first
-    methods, then controls, variants and states. The `showcase` is the task on which the
-    reference is shown in detail, empty if the reference does not run, or has no common
-    subspace. Gains within `margin` points are no effect; `holm_over_methods` corrects
-    the verdicts in the matrix of methods for their number. `plugins` has the data of
-    plug-ins of the report, by their names. `fit_trials` has the number of trials of
-    every fit, by ``<setting>/<method>``, because files of fits may have more.
+    methods, then controls, variants and other methods under controls. The `showcase` is
+    the task on which the reference is shown in detail, empty if the reference does not
+    run, or has no common subspace. Gains within `margin` points are no effect;
+    `holm_over_methods` corrects the verdicts in the matrix of methods for their number.
+    `plugins` has the data of plug-ins of the report, by their names. `fit_trials` has
+    the number of trials of every fit, by ``<setting>/<method>``, because files of fits
+    may have more.
     """
 
     study: str
@@ -118,7 +120,7 @@ class BenchmarkPlan:
 
     @property
     def shown_rows(self) -> tuple[Row, ...]:
-        """The rows of the tables of accuracies: all except methods in other states."""
+        """The rows of tables of accuracies: all but other methods under controls."""
         return tuple(r for r in self.rows if r.kind not in (STATE, LEFT_OUT))
 
     @property

@@ -1,4 +1,4 @@
-"""What a run would do, and why: the same sentences in plan, status and runs."""
+"""The fits of the next run, and why: the same sentences in plan, status and runs."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Cause(NamedTuple):
 class RunForecast(NamedTuple):
     """The fits of a study, one per trial: those that are kept, and causes of others.
 
-    The `copying` jobs, by their first fits, only copy trials from other blocks. Of the
+    The `copying` jobs, by their first fits, only copy trials from other batches. Of the
     other jobs, `cells` are benchmark, setting and method of what they fit.
     """
 
@@ -129,7 +129,7 @@ def _rescored(
 
 
 class _KeptTrials:
-    """Finds the trials that a job keeps, in files with blocks of any size."""
+    """Finds the trials that a job keeps, in files with batches of any size."""
 
     def __init__(
         self, study: Study, specifications: Specifications, stale_files: Collection[str]
@@ -198,7 +198,7 @@ def reasons_of_run(
     if fits.copying:
         yield (
             f"{counted(len(fits.copying), 'fit job')} will fit nothing, but copy "
-            "trials from files of other blocks, such as 1-10 for 1-5."
+            "trials from files of other batches, such as 1-10 for 1-5."
         )
 
 

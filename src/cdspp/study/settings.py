@@ -25,7 +25,7 @@ from cdspp.study.model import (
 Benchmarks = Mapping[str, Benchmark]
 Tasks = dict[str, tuple[str, ...]]  # by benchmark
 
-# The part of a bridge that a state changes.
+# The shared information that a control changes.
 SHUFFLED = {names.SHUFFLED_COLUMNS: SHARED, names.SHUFFLED_PAIRS: PAIRS}
 
 
@@ -87,7 +87,7 @@ def _tasks_with(domain: str, tasks: Tasks) -> Tasks:
 
 
 def _left_out_settings(study: Study) -> Iterator[Setting]:
-    """Yield a setting without each of several sources, for methods with states."""
+    """Yield a setting without each of several sources, for methods with controls."""
     tasks = {}
     for name, benchmark in study.benchmarks.items():
         tasks[name] = tuple(filter(names.several_sources, benchmark.tasks))
@@ -106,7 +106,7 @@ def without(domain: str) -> str:
 
 
 def _n_exchanged(study: Study, state: str, benchmark: Benchmark) -> int:
-    """Return the fewest partners that a state exchanges on a task; 2 if unknown."""
+    """Return the fewest partners that a control exchanges on a task; 2 if unknown."""
     part = benchmark.bridge.get(SHUFFLED[state], ())
     if part != SAME_NAMES:
         return part if isinstance(part, int) else len(part)
@@ -118,7 +118,7 @@ def _n_exchanged(study: Study, state: str, benchmark: Benchmark) -> int:
 
 
 def bridge_state_notes(study: Study) -> Iterator[str]:
-    """Yield notes on states that are left out because nothing can be exchanged."""
+    """Yield notes on controls that are left out because nothing can be exchanged."""
     for name, benchmark in study.benchmarks.items():
         for state in SHUFFLED.keys() & {*study.states}:
             if _n_exchanged(study, state, benchmark) == 1:

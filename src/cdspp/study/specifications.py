@@ -156,7 +156,7 @@ class Specifications:
         return Specification(inputs, code=code_digest(code))
 
     def of_fit(self, key: FitKey) -> Specification:
-        """Return the specification of a fit, with patterns for an open task or block.
+        """Return the specification of a fit, with patterns for any task or batch.
 
         Its options are the fields of `cdspp.stages.fit.Fit`.
         """

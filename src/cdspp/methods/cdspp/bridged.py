@@ -33,10 +33,10 @@ class CDSPPBridge(CDSPP):
 
     The second makes each pair a separate class: one more column in the class sums of
     both domains. Selective pseudo-labelling and attributes are as in `CDSPP`, which
-    gives the same fit without a bridge. The bridge is this project's own addition. A
-    class in only one domain is treated as in `CDSPPSup`, but the bridge ties it to the
-    other domain. `SharedColumnsPlus`, a linear machine on the shared columns, is
-    simpler and mostly as good.
+    gives the same fit without either. Both are this project's own additions. A
+    class in only one domain is treated as in `CDSPPSup`, but shared columns or pairs
+    tie it to the other domain. `SharedColumnsPlus`, a linear machine on the shared
+    columns, is simpler and mostly as good.
 
     Parameters
     ----------
@@ -50,7 +50,7 @@ class CDSPPBridge(CDSPP):
     n_components : int, default=None
         As in `CDSPP`. With m pairs, the subspace has up to m more directions.
     center : bool, default=False
-        As in `CDSPP`. With a bridge, both domains have the same origin.
+        As in `CDSPP`. With columns or pairs, both domains have the same origin.
     eigenvector_scaling : {"metric", "unit"}, default="unit"
         As in `CDSPP`. Here cross-validation on labelled rows prefers unit length.
     keep_projections : bool, default=False

@@ -156,7 +156,7 @@ class SSAN(NetworkClassifier):
     O(n min(n, d) d + n d k) per iteration and domain. If there are fewer rows than
     twice the features, the first layer is trained on inner products of rows, with the
     same result, in O(n^2 + n d) memory. The step is constant, so single iterations can
-    collapse and recover; if the last one collapses, the log has a warning. The
+    be degenerate and recover; if the last one is, the log has a warning. The
     published code reports the best accuracy on the test rows over all iterations, which
     needs their labels; here the last iteration counts. In the published code, domains
     of equal width share one encoder; here each has its own. `fit` raises `MethodFailed`
@@ -386,7 +386,7 @@ class NNT(base.ConfidentClassifier):
     of the code of [1]_. Run on TensorFlow 2.21 with equal initial weights, that code
     gave the same labels to all 392 unlabelled rows of two problems (GoogLeNet features
     of DSLR and Webcam), with probabilities within 0.001 and losses within 0.002 %. Its
-    splits are not available, so accuracies printed in the paper cannot be compared. A
+    splits are not available, so accuracies reported in the paper cannot be compared. A
     class in only one domain is predicted if that is the target, never if it is the
     source, which is not used. Reordering the rows may change a few labels by rounding;
     renaming the classes and another seed draw other weights.

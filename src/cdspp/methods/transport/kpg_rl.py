@@ -218,7 +218,7 @@ class KPGRLGW(KPGRL):
     A step costs O(n_s n_u (n_s + n_u)) and a linear program, in addition to the cost of
     `KPGRL`, and distances take n_s^2 + n_u^2 numbers. Defaults are those of the
     released code, whose line search omits `alpha` and the guide; here a step ends at
-    the minimum of the objective. As for `KPGRL`, no printed results can be compared,
+    the minimum of the objective. As for `KPGRL`, no reported results can be compared,
     and a class in only one domain, or with another share, is moved across classes.
     Renaming the classes may change labels by ties, and reordering the rows by rounding.
     """
@@ -305,7 +305,7 @@ class KPGRLKP(KPGRL):
     -----
     Without a source, all columns are shared. The released code solves a linear program
     by default; here the plan has the entropic term of `KPGRL`. As for `KPGRL`, no
-    printed results can be compared, tied votes depend on the names of the classes, and
+    reported results can be compared, tied votes depend on the names of the classes, and
     a class in only one domain, or with another share, is moved across classes.
 
     Examples

@@ -325,7 +325,7 @@ class SemiRelaxedFGW(PlanClassifier):
     of the rows of the fit (photographs, default options). Labels by one more step for
     every row were up to 8 points more accurate on photographs with the default
     `epsilon`, and 22 to 38 points less accurate with 0.1. The paper only has graphs, so
-    no printed results can be compared, and all defaults are this package's own. `fit`
+    no reported results can be compared, and all defaults are this package's own. `fit`
     raises `MethodFailed` for a class in only one domain.
 
     References
