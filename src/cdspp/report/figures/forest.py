@@ -60,12 +60,10 @@ def draw_forest(
         notes = [f"{letter}: {reason}" for reason, letter in letters.items()]
         lines = textwrap.wrap("; ".join(notes), 50 if style.narrow() else 95)
         figure.supxlabel("\n".join(["gain (points)", *lines]))
-        figure.parts |= {"letters"} if notes else set()
         gain: Any = {"marker": "o", "color": style.MUTED, "mfc": "white"}
-        handles = [
-            Line2D([], [], label=_FROM, **gain),
-            Line2D([], [], label=_TO, **_CONTROL),
-        ]
+        looks = [(_FROM, gain)] if figure.trials else []
+        looks += [(_TO, _CONTROL)] if "control" in figure.parts else []
+        handles = [Line2D([], [], label=label, **look) for label, look in looks]
         style.add_legend(figure, handles, "upper center")
         figure.describe(plans)
 

@@ -126,7 +126,7 @@ def draw_subspace(
     # The first and the last always have a panel.
     places = {0, len(steps) - 1 - int(samples["final_fit"]), len(steps) - 1}
     steps = steps[sorted(places & {*range(len(steps))})]
-    n_columns = min(1 if style.narrow() else 3, len(steps)) or 1
+    n_columns = min(2 if style.narrow() else 3, len(steps)) or 1
     width = style.width(4.2 * n_columns + 0.6)
     line = width / n_columns / style.scale() + 0.2
     sizes: Any = {"most": width, "line": line, "rest": 0.7}

@@ -66,7 +66,8 @@ def draw_source_help(
             style.hide_spines(axes)
         figure.supxlabel("gain (points)")
         gains = [each for group in groups for each in group.values()]
-        style.add_legend(figure, _gain_handles(gains), "upper center")
+        handles = _gain_handles(gains, control="control" in figure.parts)
+        style.add_legend(figure, handles, "upper center")
         several = any(AVERAGE in group for group in groups)
         figure.parts |= {"average"} if several else set()
         figure.describe(plans)
@@ -109,11 +110,12 @@ def verdict_look(verdict: Transfer) -> tuple[str, str, str]:
     return verdict.colour, verdict.marker, verdict.face
 
 
-def _gain_handles(gains: Sequence[pd.DataFrame]) -> list[Line2D]:
-    """Return two entries of a legend; the text at the right has the verdicts."""
+def _gain_handles(gains: Sequence[pd.DataFrame], *, control: bool) -> list[Line2D]:
+    """Return entries of a legend: the baseline, and a `control` if it was drawn."""
     names = [name for each in gains for name in each[~each["state"]]["rival_name"]]
     looks = dict.fromkeys(names[:1], (_BASELINE, "s", "white"))
-    looks["the strongest control"] = verdict_look(Transfer.INCONCLUSIVE)
+    if control:
+        looks["the strongest control"] = verdict_look(Transfer.INCONCLUSIVE)
     handles = []
     for name, (colour, marker, face) in looks.items():
         label = f"over {style.figure_name(name)}"
@@ -136,22 +138,28 @@ def draw_source_states(
     # Narrow, so that a telephone shows it without shrinking the numbers.
     names = {name for group in groups for name in group["display_name"]}
     longest = max(map(len, names), default=0)
-    wanted = 0.25 + style.letter() / style.scale() * longest + 0.57 * (widest + _COLUMN)
+    names_width = 0.25 + style.letter() / style.scale() * longest
+    wanted = names_width + 0.57 * (widest + _COLUMN)
+    space = style.width() / style.scale() - names_width
+    upright = space < 0.62 * (widest + _COLUMN)  # headings
     tight = style.width() < wanted * style.scale()  # signs are above their numbers
     sizes: Any = {"line": 0.245, "frame": 0.75, "most": max(5.0, wanted), "rest": 0.3}
+    sizes |= {"frame": 1.1} if upright else {}
     sizes |= {"line": 0.34, "frame": 1.3} if tight else {}
     sizes |= {"height_ratios": [length + 1 for length in lengths]}
     titles = [plan.title for plan in plans]
     with style.stacked(titles, lengths, outputs, **sizes) as (figure, panels):
         for group, axes in zip(groups, panels, strict=True):
-            _matrix(axes, group, tight=tight)
+            _matrix(axes, group, tight=tight, upright=upright)
         signs = ", ".join(verdict.label for verdict in Transfer)
         text = "gain over this control (points), and by both measures:"
         figure.supxlabel(f"{text}\n{signs}")
         figure.describe(plans)
 
 
-def _matrix(axes: Axes, comparisons: pd.DataFrame, *, tight: bool) -> None:
+def _matrix(
+    axes: Axes, comparisons: pd.DataFrame, *, tight: bool, upright: bool
+) -> None:
     names = comparisons.drop_duplicates("row").set_index("row")["display_name"]
     states = source_help.rivals_of([comparisons])
     for y, (_, pairs) in enumerate(comparisons.groupby("row", sort=False)):
@@ -162,7 +170,7 @@ def _matrix(axes: Axes, comparisons: pd.DataFrame, *, tight: bool) -> None:
         for x, state in enumerate(states):
             _cell(axes, x, y, by_rival.get(state), tight=tight)
     heads = [title.replace("-", "-\n").replace(" ", "\n") for title in states.values()]
-    axes.set_xticks(range(len(states)), heads, rotation=90 if tight else 0)
+    axes.set_xticks(range(len(states)), heads, rotation=90 if upright else 0)
     look = {"transform": axes.get_xaxis_transform(), "color": style.MUTED}
     axes.text(-0.4 - _COLUMN, 1.01, "verdict" if len(names) else "", **look)
     axes.set_yticks(range(len(names)), [style.figure_name(name) for name in names])

@@ -250,8 +250,7 @@ class _Embedder:
 
     def caption(self, svg: Path) -> Markup:
         """Return the caption in the file of a figure, without the protocol."""
-        found = _CAPTION.search(svg.read_text("utf-8"))
-        text = escape(self.without_protocol(unescape(found.group(1)) if found else ""))
+        text = escape(self.without_protocol(caption_of(svg)))
         names = {str(escape(name)): html_name(name) for name in self.method_names}
         for name in sorted((n for n in names if "_" in n), key=len, reverse=True):
             text = Markup(text.replace(name, names[name]))
@@ -262,6 +261,12 @@ class _Embedder:
         for protocol in self.protocols:
             text = re.sub(f"( ?Main run of)? ?{re.escape(protocol)}", "", text)
         return text
+
+
+def caption_of(svg: Path) -> str:
+    """Return the caption in the file of a figure."""
+    found = _CAPTION.search(svg.read_text("utf-8"))
+    return unescape(found.group(1)) if found else ""
 
 
 def inline_svg(text: str, *, prefix: str, label: str) -> Markup:
