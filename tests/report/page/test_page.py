@@ -121,6 +121,16 @@ def test_what_a_figure_shows_is_a_file_in_place_of_a_table(page: Path) -> None:
     assert 'download="accuracy_docs-to-code.csv"' in text
 
 
+def test_numbers_of_labels_are_stated_once_and_names_have_subscripts(
+    page: Path,
+) -> None:
+    text, _ = read_page(page)
+    for plan in (make_plan(), make_plan(title="Docs to code")):
+        assert text.count(plan.protocol) == 1
+    assert "Dashed: SVM<sub>t</sub>, which does not iterate." in text
+    assert "Main run of" not in text
+
+
 def test_the_menu_reads_the_file_that_its_table_offers(page: Path) -> None:
     text, _ = read_page(page)
     place = text.index('id="table-pairwise_digits"')

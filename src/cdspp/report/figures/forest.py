@@ -19,6 +19,7 @@ from cdspp.report.figures.drawing import Drawing
 from cdspp.report.figures.source_help import draw_gain, verdict_look
 from cdspp.study.plan import Plans
 
+_BAND = "#f3f5f7"  # behind headings
 _LETTERS = "abcdefghij"
 _CONTROL: Any = {"marker": "|", "color": "#4b5563", "ls": "", "ms": 9, "mew": 1.6}
 _FROM, _TO = "gain over its own fit without a source", "over the strongest control"
@@ -57,7 +58,10 @@ def draw_forest(
             axes.set_yticks(range(len(names)), names)
             axes.set_ylim(max(1, len(group)) - 0.5, -0.5)
             style.hide_spines(axes)
-        notes = [f"{letter}: {reason}" for reason, letter in letters.items()]
+        notes = [
+            f"{letter}: {reason}".replace(" ", "\N{NO-BREAK SPACE}")
+            for reason, letter in letters.items()
+        ]
         lines = textwrap.wrap("; ".join(notes), 50 if style.narrow() else 95)
         figure.supxlabel("\n".join(["gain (points)", *lines]))
         gain: Any = {"marker": "o", "color": style.MUTED, "mfc": "white"}
@@ -87,8 +91,9 @@ def _line(
 ) -> None:
     across: Any = {"transform": axes.get_yaxis_transform(), "va": "center"}
     if of is None:
-        axes.axhspan(y - 0.5, y + 0.5, color="#f3f5f7", lw=0, zorder=0)
-        axes.text(0.005, y, heading, color=style.MUTED, fontstyle="italic", **across)
+        axes.axhspan(y - 0.5, y + 0.5, color=_BAND, lw=0, zorder=0)
+        look: Any = {"color": style.MUTED, "fontstyle": "italic", **across}
+        axes.text(0.005, y, heading, bbox=style.ON_LINES | {"facecolor": _BAND}, **look)
         return
     if not math.isnan(of.gain):
         draw_gain(axes, of, y, verdict_look(of.verdict))
@@ -98,8 +103,8 @@ def _line(
     letter = letters.get(of.reason.partition(" (")[0], "")
     text = of.verdict.label + (rf"$^\mathrm{{{letter}}}$" if letter else "")
     weight = "bold" if of.verdict.decided else "normal"
-    look: Any = {"color": of.verdict.colour, "fontweight": weight}
-    axes.text(1.11, y, text, **look, **across)
+    strong: Any = {"color": of.verdict.colour, "fontweight": weight}
+    axes.text(1.11, y, text, **strong, **across)
     if not math.isnan(of.gain):
         gain = in_points(of.gain, sign=True)
         axes.text(1.095, y, gain, ha="right", color=of.verdict.colour, **across)

@@ -30,7 +30,7 @@ _CELLS = {
     Transfer.INCONCLUSIVE: ("white", "white"),
 }
 _DARKEST = 0.2  # the gain, a fraction, from which cells are no darker
-_COLUMN = 2.1  # cells that the column of verdicts is wide
+_COLUMN = 2.2  # cells that the column of verdicts is wide
 _SILENT = transfer.NOT_RUN, transfer.TOO_FEW, transfer.DEGENERATE  # without a test
 
 
@@ -166,13 +166,13 @@ def _matrix(
         by_rival = {pair.rival: pair for pair in pairs.itertuples()}
         verdict = Transfer.of(pairs["verdict"].iloc[0])
         look: Any = {"va": "center", "color": verdict.colour}
-        axes.text(-0.4 - _COLUMN, y, verdict.label, **look)
+        axes.text(-0.48 - _COLUMN, y, verdict.label, **look)
         for x, state in enumerate(states):
             _cell(axes, x, y, by_rival.get(state), tight=tight)
     heads = [title.replace("-", "-\n").replace(" ", "\n") for title in states.values()]
     axes.set_xticks(range(len(states)), heads, rotation=90 if upright else 0)
     look = {"transform": axes.get_xaxis_transform(), "color": style.MUTED}
-    axes.text(-0.4 - _COLUMN, 1.01, "verdict" if len(names) else "", **look)
+    axes.text(-0.48 - _COLUMN, 1.01, "verdict" if len(names) else "", **look)
     axes.set_yticks(range(len(names)), [style.figure_name(name) for name in names])
     axes.set_xlim(-0.5 - _COLUMN, max(1, len(states)) - 0.5)
     axes.set_ylim(max(1, len(names)) - 0.5, -0.5)

@@ -250,11 +250,11 @@ class _Embedder:
 
     def caption(self, svg: Path) -> Markup:
         """Return the caption in the file of a figure, without the protocol."""
-        text = escape(self.without_protocol(caption_of(svg)))
+        text = str(escape(self.without_protocol(caption_of(svg))))
         names = {str(escape(name)): html_name(name) for name in self.method_names}
         for name in sorted((n for n in names if "_" in n), key=len, reverse=True):
-            text = Markup(text.replace(name, names[name]))
-        return text
+            text = text.replace(name, names[name])
+        return Markup(text)
 
     def without_protocol(self, text: str) -> str:
         """Remove the numbers of trials and labels, which the opening states."""
