@@ -291,7 +291,6 @@ def _label_panel(
         look["unusable"] = unusable[i]
         near = np.where(far[i, :, None], np.nan, values[i])
         style.draw_line(axes, row, curve.values, near, band=leading, **look)
-        Drawing.of(axes).parts |= {"dashed"} if row.role == BASELINE else set()
     # Names of lines far below: at their value, or once for outliers.
     last = len(curve.values) - 1
     for place, x in enumerate(curve.values):
@@ -468,8 +467,7 @@ def _pair_panel(axes: Axes, summary: Summary, curve: CurveScores) -> None:
             values = summary.accuracy[i, task, : curve.plan.n_trials]
             twice, look = np.stack([values] * 2), _across_look(row)
             style.draw_line(axes, row, ends, twice, **look)
-            Drawing.of(axes).parts |= {"dashed"} if row.role == BASELINE else set()
-    accuracy, unusable = curve.accuracy[:, 0], curve.unusable()[:, 0]
+        accuracy, unusable = curve.accuracy[:, 0], curve.unusable()[:, 0]
     lines = list(zip(curve.plan.rows, accuracy, unusable, strict=True))
     for place, (row, values, degenerate) in enumerate(lines):
         look = {"lw": 1.7, "zorder": 3, "unusable": degenerate}

@@ -33,8 +33,8 @@ class Drawing(Figure):
     def caption(self, kind: str) -> str:
         """Return the sentences of a kind of figure on the parts that were drawn."""
         sentences = FIGURE_CAPTIONS.get(kind, {}).items()
-        printed = self.parts | {"title", "end"} | ({"means"} if self.trials else set())
-        texts = [text for part, text in sentences if part in printed]
+        shown = self.parts | {"title", "end"} | ({"means"} if self.trials else set())
+        texts = [text for part, text in sentences if part in shown]
         fields = {"trials": trials_text(self.trials), **self.fields}
         return " ".join(" ".join(texts).format(**fields).split())
 

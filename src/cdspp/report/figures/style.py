@@ -215,14 +215,15 @@ def draw_line(
     axes.plot(places, means, **look)
     drawing = Drawing.of(axes)
     drawing.trials.update(np.isfinite(numbers).sum(axis=1).tolist())
+    if len(numbers) and DASHES in (look.get("ls"), look.get("linestyle")):
+        drawing.parts.add("dashed")
     if (at := np.broadcast_to(unusable, finite.shape)[finite]).any():
         axes.plot(places[at], means[at], **RING)
         drawing.parts.add("rings")
     if len(numbers) and (band or bars):
         low, high = 100 * np.transpose([mean_interval(trials) for trials in numbers])
-        drawing.parts |= (
-            {"bars" if bars else "band"} if np.isfinite(low).any() else set()
-        )
+        if np.isfinite(low).any():
+            drawing.parts.add("bars" if bars else "band")
         if bars:
             axes.plot([places] * 2, [low, high], color=style.colour, lw=1.1)
         else:
@@ -366,9 +367,8 @@ def gridded(
             axes.set_axis_off()
             axes.set_visible(spare)
         panels = list(grid[: len(tasks)])
-        figure.parts |= (
-            {"one scale"} if "sharey" in options and len(panels) > 1 else set()
-        )
+        if "sharey" in options and len(panels) > 1:
+            figure.parts.add("one scale")
         for axes, task in zip(panels, tasks, strict=True):
             weight = "bold" if task == AVERAGE else "normal"
             axes.set_title(task_text(task, letters), fontweight=weight)

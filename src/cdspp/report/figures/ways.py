@@ -89,7 +89,8 @@ def _way(text_axes: Axes, gains: Axes, way: Way, y: float) -> None:
     text_axes.text(0.99, above, verdict.label, ha="right", **strong)
     box = style.ON_LINES | {"facecolor": _BAND}
     reason = of.reason.partition(" (")[0]  # the page has the numbers
-    text_axes.text(0.99, below, reason, ha="right", bbox=box, **_MUTED)
+    over: Any = {"transform": text_axes.transData, "bbox": box, **_MUTED}
+    gains.text(0.99, below, reason, ha="right", **over)
     style.interval(gains, of.low, of.high, above, color=colour, lw=2.6)
     if np.isfinite(of.gain):
         look: Any = {"color": colour, "mfc": verdict.face, "ms": 6.5, "mew": 1.6}
