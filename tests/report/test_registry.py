@@ -32,19 +32,20 @@ def of_digits(kind: str, plan: object) -> list[str]:
 def test_figures_are_those_for_which_the_plan_has_what_they_need() -> None:
     assert names_of_kind("figure", [make_plan()]) == [
         "ways",
+        "forest",
+        "source-states",
         "source-help",
         "methods_digits",
         "iterations_digits",
         "subspace_digits",
         "confusion_digits",
-        "source-states",
     ]
     bare = make_plan(methods=("svm-t",), states=())
-    opening, last = ["ways", "source-help"], ["source-states"]
-    assert of_digits("figure", bare) == [*opening, "methods", "iterations", *last]
+    opening = ["ways", "forest", "source-states", "source-help"]
+    assert of_digits("figure", bare) == [*opening, "methods", "iterations"]
     alpha = curve_entry("alpha", parameter="alpha", methods=["cdspp"])
     both = of_digits("figure", curve_plan(curve_entry(), alpha))
-    assert both[3:5] == ["labels", "sensitivity"]
+    assert both[5:7] == ["labels", "sensitivity"]
     assert "sensitivity" not in of_digits("figure", curve_plan(curve_entry()))
     assert "labels" not in of_digits("figure", curve_plan(alpha))
 
@@ -93,7 +94,7 @@ def test_one_job_makes_the_items_of_a_benchmark_and_one_those_over_all() -> None
     by_name = {f"{g.kind} {next(iter(g.captions))}": [*g.captions] for g in groups}
     names = ["accuracy_docs", "class-accuracy_docs", "iterations_docs"]
     assert by_name["table accuracy_docs"] == names
-    assert by_name["figure source-help"] == ["source-help", "source-states"]
+    assert by_name["figure source-states"] == ["source-states", "source-help"]
     assert "curve-labels_digits" in by_name["table accuracy_digits"]
 
 

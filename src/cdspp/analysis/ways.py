@@ -50,6 +50,11 @@ class MethodTransfer:
     verdict: Transfer
     reason: str
 
+    @property
+    def over_strongest(self) -> verdicts.PairedGain:
+        """The gain over the strongest control, without its interval."""
+        return verdicts.gain_of([self.strongest_gain])
+
 
 @dataclass(frozen=True)
 class Way:
@@ -129,6 +134,18 @@ def _method(
     name, kind = _without_marks(row.display_name), _kind(row.bridge)
     numbers = gain, low, high, trials, strongest, strongest_gain
     return MethodTransfer(row.row, kind, name, row.accuracy, *numbers, verdict, reason)
+
+
+def by_kind(methods: Sequence[MethodTransfer]) -> dict[str, list[MethodTransfer]]:
+    """Group methods by kind of transfer; both are sorted by their highest gain."""
+
+    def order(method: MethodTransfer) -> float:
+        return math.inf if math.isnan(method.gain) else -method.gain
+
+    groups: dict[str, list[MethodTransfer]] = {}
+    for method in sorted(methods, key=order):
+        groups.setdefault(method.kind, []).append(method)
+    return groups
 
 
 def opening(comparisons: pd.DataFrame, pairwise: pd.DataFrame) -> Opening:

@@ -100,7 +100,10 @@ def measure_choices(
 def build_deviation_table(
     effects: Sequence[Mapping[str, Variant]], deviations: Sequence[Variant]
 ) -> Table:
-    """Build the table of deviations: one line for each, per measured benchmark."""
+    """Build the table of deviations: one line for each measured one, per benchmark.
+
+    The CSV also has those that the study does not measure.
+    """
     unmeasured = {"tasks": 0, "losses": 0, "trials": 0, "benchmark": "", "title": ""}
     records = []
     for entry in deviations:
@@ -113,21 +116,23 @@ def build_deviation_table(
         records += [record | effect for effect in measured or [unmeasured]]
     records.sort(key=lambda each: not each["tasks"])
     data = pd.DataFrame(records, columns=list(_DEVIATION_COLUMNS))
+    others = counted(int((data["tasks"] == 0).sum()), "difference")
     pairs = zip(data.itertuples(), ~data["id"].duplicated(), strict=True)
     return Table(
         name="deviations",
         title="Where paper and released code differ",
-        caption=caption("paper", "deviations") + interval_note(data["trials"]),
+        caption=caption("paper", "deviations", others=others)
+        + interval_note(data["trials"]),
         columns=("Method", "Topic", "Paper", "Released code", "Benchmark", "Effect"),
-        lines=tuple(_deviation_line(each, first=first) for each, first in pairs),
+        lines=tuple(_deviation_line(*each) for each in pairs if each[0].tasks),
         data=data,
         text_columns=5,
         prose=(1, 2, 3),
-        headings=True,
+        empty="This study measures none.",
     )
 
 
-def _deviation_line(entry: Any, *, first: bool) -> Line:
+def _deviation_line(entry: Any, first: bool) -> Line:
     switch = f"{entry.switch}. " if entry.switch else ""
     text = [
         Cell(entry.display_name, name=True),
@@ -136,12 +141,10 @@ def _deviation_line(entry: Any, *, first: bool) -> Line:
         Cell(entry.code),
     ]
     cells = text if first else [Cell("")] * len(text)
-    if not entry.tasks:
-        return Line((*cells, Cell(DASH), Cell(DASH)), "Not measured in this study")
     significant = entry.low > ZERO or entry.high < -ZERO
     change = effect_cell(entry.effect, entry.low, entry.high, bold=significant)
     benchmark = Cell(entry.title, note=_sample_size(entry))
-    return Line((*cells, benchmark, change), "Measured in this study")
+    return Line((*cells, benchmark, change))
 
 
 def _sample_size(measured: Any) -> str:

@@ -7,7 +7,16 @@ from typing import Any, Self
 
 from cdspp.core.yaml_files import read_yaml
 from cdspp.paper.protocol import read_protocol
-from cdspp.report.registry import DETAILS, TABLE, TIME_TABLE, Fold, Item, Maker, Part
+from cdspp.report.registry import (
+    DETAILS,
+    TABLE,
+    TIME_TABLE,
+    Fold,
+    Item,
+    Maker,
+    Part,
+    never,
+)
 from cdspp.study.checks import run_faults
 from cdspp.study.model import Benchmark, Config, Setting, Study
 from cdspp.study.plan import BenchmarkPlan
@@ -63,9 +72,8 @@ _PRINTED = _maker("printed:write_printed")
 _EFFECTS = _maker("effects:write_effects")
 _TIME_CLAIMS = _maker("claims:write_time_claims", "records")
 _OF_TIME = "The paper's claims about time, tested by the seconds of this run."
-_NUMBERS = Fold(
-    "The numbers behind each verdict",
-    "The comparison behind each verdict, its rule, and the size of the difference.",
+_NUMBERS = (
+    "The comparison behind each verdict, its rule, and the size of the difference."
 )
 _CELLS = Fold(
     "Every reported cell",
@@ -77,7 +85,14 @@ CLAIMS = Part(
     DETAILS,
     (
         Item(TABLE, "claims-overview", _CLAIMS, _has("claims", "stated")),
-        Item(TABLE, "claims", _CLAIMS, _has("claims", "stated"), _NUMBERS),
+        Item(
+            TABLE,
+            "claims",
+            _CLAIMS,
+            _has("claims", "stated"),
+            caption=_NUMBERS,
+            shown=never,
+        ),
     ),
 )
 PRINTED = Part(
@@ -99,7 +114,14 @@ DEVIATIONS = Part(
 )
 TIMES = (
     Item(TIME_TABLE, "times", _maker("times:write_times", "records")),
-    Item(TIME_TABLE, "time-claims", _TIME_CLAIMS, _has("claims"), caption=_OF_TIME),
+    Item(
+        TIME_TABLE,
+        "time-claims",
+        _TIME_CLAIMS,
+        _has("claims"),
+        caption=_OF_TIME,
+        shown=never,
+    ),
 )
 
 
@@ -177,10 +199,11 @@ class Paper(ReportPlugin):
     @staticmethod
     def parts(page_parts: tuple[Part, ...]) -> tuple[Part, ...]:
         """Return the parts with claims, reported numbers, deviations and times."""
-        added = {"overview": [PRINTED], "states": [CLAIMS], "times": [DEVIATIONS]}
+        added = {"overview": [PRINTED], "times": [DEVIATIONS]}
         parts: list[Part] = []
         for part in page_parts:
             if part.anchor == "times":
                 part = replace(part, items=TIMES)
+                parts.append(CLAIMS)
             parts += [part, *added.get(part.anchor, [])]
         return tuple(parts)

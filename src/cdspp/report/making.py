@@ -52,7 +52,7 @@ def group_values(group: ItemGroup, resources: Path, style: str) -> Values:
         "resources": {n: _digest_of(resources / n) for n in group.maker.resources},
         "code": code_digest(function.partition(":")[0]),
         "style": style if is_figure else "",
-        "look": content_digest(look or _digest_of("report/captions")),
+        "look": content_digest([*look, _digest_of("report/captions")]),
     }
 
 

@@ -7,21 +7,20 @@ equal bytes in equal runs.
 
 import tomllib
 from collections.abc import Callable
-from dataclasses import dataclass, replace
-from functools import partial
+from dataclasses import dataclass
 from operator import attrgetter
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from cdspp.analysis.transfer import Transfer
 from cdspp.core.names import BASELINE, LABELS, REFERENCE
-from cdspp.core.wording import task_title
 from cdspp.methods.bridge import PAIRS
 from cdspp.report.tables.table import marks_legend
 from cdspp.study.plan import LEFT_OUT, BenchmarkPlan, Plans
 from cdspp.study.plugins import plugin_classes
 
 DETAILS, AUDIT = "Details", "Audit"
+Needs = Callable[[BenchmarkPlan], object]
 KINDS = TABLE, FIGURE, TIME_TABLE = ("table", "figure", "timing")
 
 
@@ -53,13 +52,14 @@ class Item:
     The name is the stem of its files, with ``{benchmark}`` or ``{curve}`` for each. One
     call of a maker makes all its items, or those of a benchmark; without a maker, a
     file of rules of its section does. The caption may have the fields of
-    `caption_fields`. A table that the page does not show can be downloaded there.
+    `caption_fields`; a figure file has more sentences, on what was drawn. The page has
+    a template instead of a figure that it does not show, and offers tables as files.
     """
 
     kind: str
     name: str
     maker: Maker | None = None
-    needs: Callable[[BenchmarkPlan], object] = lambda plan: True
+    needs: Needs = lambda plan: True
     fold: Fold | None = None
     caption: str = ""
     shown: Callable[[BenchmarkPlan], bool] = lambda plan: True
@@ -111,7 +111,8 @@ def _of_options(plan: BenchmarkPlan) -> bool:
     return bool(plan.varied - {LABELS, PAIRS})
 
 
-def _never(plan: BenchmarkPlan) -> bool:
+def never(plan: BenchmarkPlan) -> bool:
+    """Return False: the page shows an item of no plan."""
     return False
 
 
@@ -132,17 +133,26 @@ def _fold(name: str) -> Fold:
     return Fold(texts["heading"], " ".join(texts["sentence"].split()))
 
 
-def _captioned(kind: str, name: str, maker: Maker, *needs: Any, **more: Any) -> Item:
-    more["caption"] = _prose(f"{kind}s", name.removesuffix("_{benchmark}"))
-    return Item(kind, name, maker, *needs, **more)
+def _figure(
+    name: str, maker: Maker, needs: Needs = lambda plan: True, **more: Any
+) -> Item:
+    title = FIGURE_CAPTIONS[name.removesuffix("_{benchmark}")]["title"]
+    return Item(FIGURE, name, maker, needs, caption=title, **more)
 
 
-# The rule of verdicts, captions, folds, and the text before a folded part of the page.
+def _table(name: str, maker: Maker, **more: Any) -> Item:
+    title = _prose("tables", name.replace("_{benchmark}", "-of-benchmark"))
+    return Item(TABLE, name, maker, caption=title, **more)
+
+
+# The rule of verdicts, folds, and the text before a folded part of the page.
 _PROSE = tomllib.loads(
     Path(__file__).with_name("page").joinpath("templates/prose.toml").read_text("utf-8")
 )
+FIGURE_CAPTIONS: dict[str, dict[str, str]] = tomllib.loads(
+    Path(__file__).with_name("captions").joinpath("figures.toml").read_text("utf-8")
+)
 RULE = {each: _prose("rule", each.name.lower()) for each in Transfer}
-_figure, _table = (partial(_captioned, kind) for kind in (FIGURE, TABLE))
 _showcase = attrgetter("showcase")
 _OF_DATA = ("labels", "features", "splits")
 _OF_TABLES = {"comparisons", "pairwise"}
@@ -155,6 +165,7 @@ CHARTS = _maker("figures.benchmark:write_benchmark")
 SHOWCASE = _maker("figures.samples:write_showcase", *_OF_SHOWCASE)
 OPENING = _maker("figures.source_help:write_opening", "comparisons")
 WAYS = _maker("figures.ways:write_ways", "comparisons", "pairwise")
+FOREST = _maker("figures.forest:write_forest", "comparisons", "pairwise")
 
 EVERY_TASK = _fold("every-task")
 CURVES = _fold("curves")
@@ -170,27 +181,26 @@ _CHART = (
 _BENCHMARK = (
     Item(TABLE, "accuracy_{benchmark}", SCORES, fold=EVERY_TASK, shown=_several),
     _figure("methods_{benchmark}", CHARTS, fold=EVERY_TASK),
-    Item(TABLE, "class-accuracy_{benchmark}", SCORES, fold=EVERY_TASK, shown=_never),
-    Item(
-        TABLE, "source-help_{benchmark}", TASKS, fold=_fold("by-task"), shown=_several
-    ),
+    Item(TABLE, "class-accuracy_{benchmark}", SCORES, fold=EVERY_TASK, shown=never),
+    _table("source-help_{benchmark}", TASKS, fold=EVERY_TASK, shown=never),
     _table("pairwise_{benchmark}", TASKS),  # not folded: first
     Item(TABLE, "several-sources_{benchmark}", TASKS, _has(LEFT_OUT), _fold("several")),
-    _figure("labels_{benchmark}", CHARTS, _varies(LABELS), CURVES),
-    _figure("sensitivity_{benchmark}", CHARTS, _of_options, CURVES),
-    Item(TABLE, "curve-{curve}_{benchmark}", SCORES, fold=CURVES, shown=_never),
+    _figure("labels_{benchmark}", CHARTS, _varies(LABELS), fold=CURVES),
+    _figure("sensitivity_{benchmark}", CHARTS, _of_options, fold=CURVES),
+    Item(TABLE, "curve-{curve}_{benchmark}", SCORES, fold=CURVES, shown=never),
     _figure("iterations_{benchmark}", CHARTS, fold=ITERATIONS),
-    Item(TABLE, "iterations_{benchmark}", SCORES, fold=ITERATIONS, shown=_never),
-    _figure("subspace_{benchmark}", SHOWCASE, _showcase, ONE_TASK),
-    _figure("confusion_{benchmark}", SHOWCASE, _showcase, ONE_TASK),
+    Item(TABLE, "iterations_{benchmark}", SCORES, fold=ITERATIONS, shown=never),
+    _figure("subspace_{benchmark}", SHOWCASE, _showcase, fold=ONE_TASK),
+    _figure("confusion_{benchmark}", SHOWCASE, _showcase, fold=ONE_TASK),
     Item(TABLE, "contents_{benchmark}", DATA, fold=CONTENTS),
     Item(TABLE, "overlap_{benchmark}", DATA, fold=CONTENTS),
 )
-_MATRIX = (
+_AT_A_GLANCE = (
+    _figure("forest", FOREST, shown=never),
     _figure("source-states", OPENING),
-    replace(_table("source-help", MATRIX), shown=_never),
+    _table("source-help", MATRIX, shown=never),
+    _table("overview", _maker("tables.benchmark:write_overview")),
 )
-_AT_A_GLANCE = _table("overview", _maker("tables.benchmark:write_overview"))
 
 
 def _folded(anchor: str, heading: str, group: str, *items: Item) -> Part:
@@ -198,11 +208,10 @@ def _folded(anchor: str, heading: str, group: str, *items: Item) -> Part:
 
 
 PARTS: tuple[Part, ...] = (
-    Part("opening", "", items=(_figure("ways", WAYS),)),
+    Part("opening", "", items=(_figure("ways", WAYS, shown=never),)),
+    Part("overview", "All methods at a glance", items=_AT_A_GLANCE),
     Part("chart", "With the source, and without", items=_CHART),
-    _folded("overview", "All methods at a glance", "", _AT_A_GLANCE),
     Part("benchmark-{benchmark}", "{title}", DETAILS, _BENCHMARK),
-    Part("states", "Did the source help each method?", DETAILS, _MATRIX),
     _folded("times", "Costs", DETAILS),
     _folded("graph", "Path of the test labels", AUDIT),
     _folded("numbers", "Definitions of the numbers", AUDIT),
@@ -269,13 +278,12 @@ def caption_fields(plans: Plans) -> dict[str, str]:
     """Return the values of the fields in captions and sentences."""
     rows = (row for plan in plans for row in plan.shown_rows)
     fields = Transfer.words() | {"marks": marks_legend(row.marks for row in rows)}
+    switched_off = [not plan.holm_over_methods for plan in plans]
+    fields["switched_off"] = (
+        ", which this study switches off" if any(switched_off) else ""
+    )
     fields["protocol"] = " ".join(plan.protocol for plan in plans)
-    numbers = sorted({curve.n_trials for plan in plans for curve in plan.curves})
-    ends = " to ".join(dict.fromkeys(map(str, (*numbers[:1], *numbers[-1:]))))
-    fields["curve_trials"] = f"{ends} trials" if ends != "1" else "one trial"
     for role in (REFERENCE, BASELINE):
         names = (plan.role_name(role) for plan in plans)
         fields[role] = next(filter(None, names), f"the {role}")
-    for showcase in filter(None, (plan.showcase for plan in plans)):
-        fields |= {"task": task_title(showcase), "trial": "1"}
     return fields

@@ -36,7 +36,7 @@ def draw(tmp_path: Path, watch: Callable[..., list[Figure]]) -> Draw:
         scores = curve_scores(plan, collapsed=collapsed)
         drawn = watch()
         output = tmp_path / f"{kind}_digits.svg"
-        draw_curves(arrange_curves(scores, plan), [output])
+        draw_curves(plan, arrange_curves(scores, plan), [output])
         return drawn[0]
 
     return make
@@ -135,7 +135,7 @@ def test_tasks_are_thin_their_average_thick_and_the_main_run_marked(draw: Draw) 
     widths = [entry.get_linewidth() for entry in panels(figure)[0].lines]
     assert widths[1] == widths[2] < widths[3] < widths[0]
     assert panels(figure)[0].lines[0].get_xdata() == [5, 5]
-    expected = ["CDSPP, average", "amazon → caltech", "amazon → dslr", "main run"]
+    expected = ["CDSPP", "amazon → caltech", "amazon → dslr", "main run"]
     assert names(figure) == expected
 
 
@@ -151,5 +151,5 @@ def test_missing_scores_are_drawn_without_a_crash(tmp_path: Path) -> None:
     plan = curve_plan(curve_entry(), curve_entry("alpha", parameter="alpha"))
     curves = arrange_curves(scores_frame([]), plan)
     outputs = [tmp_path / f"{kind}_digits.svg" for kind in ("labels", "sensitivity")]
-    draw_curves(curves, outputs)
+    draw_curves(plan, curves, outputs)
     assert all("nan" not in output.read_text().lower() for output in outputs)

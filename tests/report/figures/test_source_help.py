@@ -46,8 +46,9 @@ def test_every_task_has_its_verdict_and_the_gain_over_the_hardest_state(
     assert {*map(task_title, DIGIT_TASKS), "Digits", "Average"} <= set(shown)
     found = draw_comparisons(plan, source_helps=0.06)
     hardest = found[(found["row"] == "cdspp") & (found["rival"] == found["hardest"])]
-    assert [text for text in shown if text.startswith(helps.sign)] == [
-        f"{helps.label}, {in_points(gain, sign=True)} over {rival}"
+    assert shown.count(helps.label) == len(hardest) == 5
+    assert [text for text in shown if re.match(r"\S+ over (?!SVM|the)", text)] == [
+        f"{in_points(gain, sign=True)} over {rival}"
         for gain, rival in zip(hardest["gain"], hardest["rival"], strict=True)
     ]
     assert Transfer.POSITIVE.colour in svg
@@ -73,7 +74,7 @@ def test_many_tasks_fit_the_figure(draw: Draw) -> None:
     _, svg = draw(make_plan(tasks=MANY), source_helps=0.06)
     shown = texts(svg)
     assert sum(" → " in text for text in shown) == 16
-    assert {"Average", "gain, points"} <= set(shown)
+    assert {"Average", "gain (points)"} <= set(shown)
     assert "target-only" not in shown
     assert Transfer.POSITIVE.colour in svg
     heights = re.search(r'viewBox="0 0 ([\d.]+) ([\d.]+)"', svg)

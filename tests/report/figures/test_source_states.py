@@ -36,11 +36,18 @@ def draw(tmp_path: Path, watch: Callable[..., list[Figure]]) -> Draw:
 
 def grid(figure: Figure, panel: int = 0) -> list[list[str]]:
     """Return what stands in the cells of a panel, line by line."""
-    found = [(t.get_position(), t.get_text()) for t in figure.axes[panel].texts]
+    texts = (t for t in figure.axes[panel].texts if t.get_position()[0] >= 0)
+    found = [(t.get_position(), t.get_text()) for t in texts]
     lines: dict[float, list[str]] = {}
     for (_, y), text in sorted(found, key=lambda entry: entry[0][::-1]):
         lines.setdefault(y, []).append(text)
     return list(lines.values())
+
+
+def verdicts(figure: Figure, panel: int = 0) -> list[str]:
+    """Return the column of verdicts of a panel, below its heading."""
+    texts = (t for t in figure.axes[panel].texts if t.get_position()[0] < 0)
+    return [text.get_text() for text in texts][:-1]
 
 
 def labels(figure: Figure, side: str, panel: int = 0) -> list[str]:
@@ -93,6 +100,14 @@ def test_a_cell_whose_measures_differ_looks_like_none_of_both(
 def test_no_cell_is_dark_where_the_measures_disagree_over_all(draw: Draw) -> None:
     found = with_pair("positive transfer", balanced_verdict="inconclusive")
     assert grid(draw(found)) == [["○ +5.0"]]
+
+
+def test_every_line_has_its_verdict_and_larger_gains_are_darker(draw: Draw) -> None:
+    assert verdicts(draw(with_pair("no effect"))) == ["■ no effect"]
+    found = with_pair("positive transfer")
+    fills = [lightness(draw, found.assign(gain=gain)) for gain in (0.3, 0.05, 0.01)]
+    assert fills == sorted(fills)
+    assert fills[0] < fills[1] < fills[2]
 
 
 def test_a_pair_without_a_trial_is_a_dash(draw: Draw) -> None:

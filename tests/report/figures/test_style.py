@@ -88,7 +88,7 @@ def test_every_figure_has_the_width_and_type_of_its_style(
 ) -> None:
     inches, points = SIZES[name]
     drawn = draw_all(name)
-    assert len(drawn) == 9
+    assert len(drawn) == 10
     assert max(figure.get_figwidth() for figure, _ in drawn) == inches
     for figure, beyond in drawn:
         sizes = {t.get_fontsize() for t in figure.findobj(Text) if t.get_text()}

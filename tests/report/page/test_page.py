@@ -43,11 +43,11 @@ def test_the_page_asks_answers_and_then_shows(page: Path) -> None:
         "Did the source help?</h1>",
         "The source helps CDSPP (labels only) on Digits; inconclusive for CDSPP",
         'id="figure-ways"',
-        'id="chart"',
         'id="overview"',
+        'id="figure-forest"',
+        'id="chart"',
         'id="benchmark-digits"',
         'id="benchmark-docs-to-code"',
-        'id="states"',
         'id="claims"',
         'id="times"',
         'id="deviations"',
@@ -99,26 +99,36 @@ def test_every_benchmark_opens_with_the_method_that_leads(page: Path) -> None:
 
 
 def test_the_matrix_of_states_opens_with_the_number_of_methods(page: Path) -> None:
-    section = section_of(read_page(page)[0], "states")
+    section = section_of(read_page(page)[0], "overview")
     told = [
         "Digits, 3 methods with controls: positive transfer 2, inconclusive 1.",
         "Docs to code, 3 methods with controls: inconclusive 3.",
     ]
-    shown = 'id="figure-source-states"', 'download="source-help.csv"'
+    shown = 'id="figure-forest"', 'id="figure-source-states"', 'id="table-overview"'
     assert in_order(section, *told, *shown)
 
 
 def test_what_a_figure_shows_is_a_file_in_place_of_a_table(page: Path) -> None:
     text, reader = read_page(page)
-    for name in ("source-help", "class-accuracy_digits", "iterations_digits"):
+    hidden = "source-help", "source-help_digits", "claims", "iterations_digits"
+    for name in hidden:
         assert f"table-{name}" not in reader.ids
         for form in ("csv", "md", "tex"):
             assert f'download="{name}.{form}"' in text
     # Of a single task the averages stand in the overview alone.
-    for name in ("accuracy", "source-help"):
-        assert f"table-{name}_digits" in reader.ids
-        assert f"table-{name}_docs-to-code" not in reader.ids
-        assert f'download="{name}_docs-to-code.csv"' in text
+    assert "table-accuracy_digits" in reader.ids
+    assert "table-accuracy_docs-to-code" not in reader.ids
+    assert 'download="accuracy_docs-to-code.csv"' in text
+
+
+def test_numbers_of_labels_are_stated_once_and_names_have_subscripts(
+    page: Path,
+) -> None:
+    text, _ = read_page(page)
+    for plan in (make_plan(), make_plan(title="Docs to code")):
+        assert text.count(plan.protocol) == 1
+    assert "Dashed: SVM<sub>t</sub>, which does not iterate." in text
+    assert "Main run of" not in text
 
 
 def test_the_menu_reads_the_file_that_its_table_offers(page: Path) -> None:

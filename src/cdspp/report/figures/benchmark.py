@@ -1,12 +1,14 @@
 """Figures of scores: methods, iterations, curves, and bridges.
 
 Dots are means over trials. Where lines cross, only the reference has a band of its 95 %
-t intervals over trials; along pairs, every method has bars, side by side.
+t intervals over trials; along pairs, every method has bars, side by side. Rows of the
+figure of methods have the colour of what they learn from.
 """
 
 import math
 import textwrap
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -27,14 +29,19 @@ from cdspp.analysis.summary import (
     summarise,
     value_text,
 )
-from cdspp.core.names import BASELINE, LABELS, MAIN, REAL, REFERENCE, Paths
-from cdspp.core.wording import task_title
+from cdspp.core.names import AVERAGE, BASELINE, LABELS, MAIN, REAL, REFERENCE, Paths
+from cdspp.core.wording import listed, task_title
+from cdspp.methods import method_class
 from cdspp.methods.bridge import PAIRS
 from cdspp.report.figures import style
-from cdspp.study.plan import SHARED_ONLY, WITH_BRIDGE, Plans, Row
+from cdspp.report.figures.drawing import Drawing, tasks_text
+from cdspp.study.plan import SHARED_ONLY, WITH_BRIDGE, BenchmarkPlan, Plans, Row
 
 Flags = NDArray[np.bool_]
 
+_LABELS_ONLY, _SHARED = "source, labels only", "source, shared columns or pairs"
+_NO_SOURCE = "no source, or a control"
+_GROUPS = {_LABELS_ONLY: "#0067a8", _SHARED: "#208366", _NO_SOURCE: "#6b7280"}
 _MAIN: dict[str, Any] = {"color": "#dde1e6", "lw": 5, "zorder": 1}
 N_NEAREST = 2  # methods beside the reference in the figure of iterations
 _DASHES: Any = ("solid", (0, (5, 1.5)), (0, (1, 1.2)), (0, (6, 1.5, 1, 1.5)))
@@ -47,13 +54,18 @@ def write_benchmark(plans: Plans, scores: Paths, outputs: Paths) -> None:
     summary, curves = summarise(frame, plan), arrange_curves(frame, plan)
     drawings = {"methods": partial(draw_methods, summary)}
     drawings |= {"iterations": partial(draw_iterations, summary)}
-    drawings |= dict.fromkeys((LABELS, "sensitivity"), partial(draw_curves, curves))
+    drawings |= dict.fromkeys(
+        (LABELS, "sensitivity"), partial(draw_curves, plan, curves)
+    )
     style.draw_each(outputs, drawings)
 
 
 def draw_methods(summary: Summary, outputs: Paths) -> None:
-    """Draw all rows of one benchmark, one panel per task and one for their average."""
-    summary = summary.of_all_tasks()
+    """Draw all rows of one benchmark, one panel per task and one for their average.
+
+    Rows of each kind are sorted by their average accuracy.
+    """
+    summary = _sorted_rows(summary.of_all_tasks())
     tasks, values = summary.with_average(summary.accuracy)
     letters = 9 if style.narrow() and len(tasks) > 1 else 0  # per line of a title
     titles = [style.task_text(task, letters) for task in tasks]
@@ -62,14 +74,42 @@ def draw_methods(summary: Summary, outputs: Paths) -> None:
     most = min(len(titles), 3 if style.narrow() else 5)
     n_columns = max(1, min(most, int(space / (0.073 * longest + 0.1))))
     pitch = 0.17 if style.narrow() else 0.2
-    sizes: Any = {"line": pitch * len(summary.rows) + 0.7, "rest": 0.3}
+    sizes: Any = {"line": pitch * len(summary.rows) + 0.7, "rest": 0.7}
     sizes |= {"letters": letters, "most": max(5.0, 1.3 + 1.5 * n_columns)}
     sizes["sharey"] = True
     with style.gridded(tasks, n_columns, outputs, **sizes) as (figure, panels):
         for place, axes in enumerate(panels):
             _method_panel(axes, summary, tasks[place], values[:, place])
         style.equal_windows(panels)
-        figure.supxlabel("accuracy, percent")
+        figure.supxlabel("accuracy (%)")
+        handles = [
+            Line2D([], [], color=colour, marker="o", ls="", label=label)
+            for label, colour in _GROUPS.items()
+            if colour in {_group_colour(row) for row in summary.rows}
+        ]
+        style.add_legend(figure, handles, "upper center")
+        average = " on average" if len(summary.tasks) > 1 else ""
+        names = {"tasks": tasks_text(summary.tasks), "on_average": average}
+        figure.describe([summary.plan], **names)
+
+
+def _sorted_rows(summary: Summary) -> Summary:
+    """Return the rows in the order of their kinds, each by average accuracy."""
+    average = summary.with_average(summary.accuracy)[1][:, -1]
+    means = [np.nan_to_num(mean_sd(trials)[0], nan=-1.0) for trials in average]
+    kinds = list(dict.fromkeys(row.kind for row in summary.rows))
+
+    def order(place: int) -> tuple[int, float]:
+        return kinds.index(summary.rows[place].kind), -means[place]
+
+    return summary.of_rows(sorted(range(len(summary.rows)), key=order))
+
+
+def _group_colour(row: Row) -> str:
+    """Return the colour by what a row learns from: no source, labels, or more."""
+    if row.state != REAL or not method_class(row.method).uses_source:
+        return _GROUPS[_NO_SOURCE]
+    return _GROUPS[_SHARED if row.bridge else _LABELS_ONLY]
 
 
 def draw_iterations(summary: Summary, outputs: Paths) -> None:
@@ -82,8 +122,12 @@ def draw_iterations(summary: Summary, outputs: Paths) -> None:
         for place, axes in enumerate(panels):
             _iteration_panel(axes, summary, place)
         figure.supxlabel("iteration")
-        figure.supylabel("accuracy, percent")
+        figure.supylabel("accuracy (%)")
         style.add_legend(figure, list(_by_name(panels).values()), "upper center")
+        others = any(row.role not in (REFERENCE, BASELINE) for row in summary.rows)
+        if others and summary.place(REFERENCE) is not None:
+            figure.parts.add("nearest")
+        figure.describe([summary.plan], tasks=tasks_text(summary.tasks))
 
 
 def _nearest(summary: Summary) -> list[int]:
@@ -111,12 +155,20 @@ def _method_panel(axes: Axes, summary: Summary, task: str, values: Floats) -> No
     means = np.array([100 * mean_sd(of_row)[0] for of_row in values])
     far = style.far_below(means)
     for place, row in enumerate(summary.rows):
-        text, colour = f"◂ {means[place]:.0f}", style.style_of(row.key).colour
+        text, colour = f"◂ {means[place]:.0f}", _group_colour(row)
+        drawn = Drawing.of(axes)
         if np.isfinite(means[place]) and summary.unusable(place, task):
             text, colour = f"({means[place]:.0f})", style.MUTED
+            drawn.parts.add("brackets")
         elif not far[place]:
-            style.dots(axes, row.key, values[place], place)
+            look = replace(
+                style.style_of(row.key), colour=_group_colour(row), marker="o"
+            )
+            style.dots(axes, values[place], place, look.look(4.5))
+            drawn.parts |= set() if look.filled else {"hollow"}
             continue
+        else:
+            drawn.parts.add("far")
         where = axes.get_yaxis_transform()
         axes.text(0.02, place, text, color=colour, va="center", transform=where)
     names = [style.figure_name(row.display_name) + row.marks for row in summary.rows]
@@ -145,6 +197,7 @@ def _iteration_panel(axes: Axes, summary: Summary, task: int) -> None:
         colour = style.style_of(row.key).colour
         across: Any = {"color": colour, "lw": 1.2, "ls": style.DASHES}
         axes.axhline(mean, label=style.figure_name(row.display_name), **across)
+        Drawing.of(axes).parts.add("dashed")
     if len(steps) and steps[-1] > 20:
         axes.set_xscale("log")
     else:
@@ -162,16 +215,20 @@ def write_bridges(plans: Plans, scores: Paths, outputs: Paths) -> None:
     draw_bridges(parts, outputs)
 
 
-def draw_curves(curves: Sequence[CurveScores], outputs: Paths) -> None:
+def draw_curves(
+    plan: BenchmarkPlan, curves: Sequence[CurveScores], outputs: Paths
+) -> None:
     """Draw the figures of a benchmark's curves, by their names: labels, sensitivity."""
     labels = [c for c in curves if c.plan.parameter == LABELS]
     options = [c for c in curves if c.plan.parameter not in (LABELS, PAIRS)]
-    sensitivity = partial(_draw_sensitivity, options)
-    drawings = {LABELS: partial(_draw_labels, labels), "sensitivity": sensitivity}
+    sensitivity = partial(_draw_sensitivity, plan, options)
+    drawings = {LABELS: partial(_draw_labels, plan, labels), "sensitivity": sensitivity}
     style.draw_each(outputs, drawings)
 
 
-def _draw_labels(curves: Sequence[CurveScores], outputs: Paths) -> None:
+def _draw_labels(
+    plan: BenchmarkPlan, curves: Sequence[CurveScores], outputs: Paths
+) -> None:
     panels = [(curve, *of_task) for curve in curves for of_task in _by_task(curve)]
     tasks = [*(task for _, task, *_ in panels), ""]
     n_columns = _columns(len(tasks))
@@ -199,7 +256,9 @@ def _draw_labels(curves: Sequence[CurveScores], outputs: Paths) -> None:
 
         handles = sorted(_by_name(plots).values(), key=end, reverse=True)
         legend_axes.legend(handles=handles, loc="center left", labelspacing=0.45)
-        figure.supylabel("accuracy, percent")
+        figure.supylabel("accuracy (%)")
+        shown = dict.fromkeys(task for _, task, *_ in panels if task != AVERAGE)
+        figure.describe([plan], tasks=tasks_text(shown))
 
 
 def _columns(n_cells: int) -> int:
@@ -248,7 +307,9 @@ def _label_panel(
     return max(int(excluded.sum()), int(far[~excluded].sum(axis=0).max(initial=0)))
 
 
-def _draw_sensitivity(curves: Sequence[CurveScores], outputs: Paths) -> None:
+def _draw_sensitivity(
+    plan: BenchmarkPlan, curves: Sequence[CurveScores], outputs: Paths
+) -> None:
     """Draw one panel per parameter: thin lines for tasks, thick for their average."""
     n_columns = _columns(len(curves))
     most = math.inf if n_columns > 1 else 4.4
@@ -257,28 +318,48 @@ def _draw_sensitivity(curves: Sequence[CurveScores], outputs: Paths) -> None:
     tasks = list(dict.fromkeys(task for curve in several for task in curve.plan.tasks))
     dashes = _DASHES if len(tasks) <= len(_DASHES) else ["solid"] * len(tasks)
     looks = dict(zip(tasks, dashes, strict=False))
-    sizes: Any = {"line": 2.5, "rest": 0.75, "most": most, "sharey": True}
+    sizes: Any = {"line": 2.6, "rest": 0.75, "most": most, "sharey": True}
     blank, sizes["spare"] = [""] * len(curves), True
     with style.gridded(blank, n_columns, outputs, **sizes) as (figure, panels):
         for axes, curve in zip(panels, curves, strict=True):
             _option_panel(axes, curve, looks)
             _name_axis(axes, parameter_title(curve.plan.parameter))
+            _title_panel(axes, curve)
         low, high = figure.axes[0].get_ylim()
         # Curves that vary by less than ten points look flat.
         flat = max(0.0, 10.0 - (high - low)) / 2
         figure.axes[0].set_ylim(low - flat, high + flat)
-        figure.supylabel("accuracy, percent")
+        figure.supylabel("accuracy (%)")
         handles = list(_by_name(panels).values())
-        for handle in handles if looks else []:
-            if handle.get_label() != style.RING["label"]:
-                handle.set_label(f"{handle.get_label()}, average")
         shown = looks if len(looks) <= len(_DASHES) else {"single tasks": "solid"}
         for name, dash in shown.items():
             look: Any = {"color": style.MUTED, "lw": 0.9, "ls": dash}
             handles.append(Line2D([], [], label=style.task_text(name), **look))
         if any(curve.main is not None for curve in curves):
             handles.append(Line2D([], [], label="main run", **_MAIN))
+            figure.parts.add("main")
         style.add_legend(figure, handles, "upper center")
+        figure.parts |= {"average"} if several else set()
+        names = [row.display_name for curve in curves for row in curve.plan.rows]
+        figure.describe([plan], methods=listed([*dict.fromkeys(names)] or ["none"]))
+        of_classes = [
+            c.plan.n_classes < max(c.values) for c in curves if _is_dimension(c)
+        ]
+        figure.parts |= {"dimension"} if any(of_classes) else set()
+
+
+def _title_panel(axes: Axes, curve: CurveScores) -> None:
+    """Name the methods of a panel, and its task or the number of its tasks."""
+    rows = [row for row in curve.plan.rows if not row.state or row.state == REAL]
+    methods = listed([style.figure_name(row.display_name) for row in rows] or [""])
+    tasks = curve.plan.tasks
+    where = f"{len(tasks)} tasks" if len(tasks) > 1 else style.task_text(tasks[0])
+    width = int(_inches(axes) / style.letter())
+    axes.set_title(textwrap.fill(f"{methods}: {where}", width))
+
+
+def _is_dimension(curve: CurveScores) -> bool:
+    return curve.plan.parameter == "n_components"
 
 
 def _option_panel(axes: Axes, curve: CurveScores, looks: Mapping[str, Any]) -> None:
@@ -311,7 +392,7 @@ def _by_name(panels: Sequence[Axes]) -> dict[str, Line2D]:
 def _scale(axes: Axes, curve: CurveScores) -> None:
     """Scale the axis of values, logarithmically if they differ much."""
     values = np.asarray(curve.values)
-    log = values[0] > 0 and values[-1] / values[0] >= 50
+    log = values[0] > 0 and values[-1] / values[0] >= 20
     axes.set_xscale("log" if log else "linear")
     places = np.log(values) if log else values
     margin = 0.05 * float(np.ptp(places)) or 0.5
@@ -365,14 +446,16 @@ def draw_bridges(
             title = f"{summary.plan.title}: {task_title(pairs.plan.tasks[0])}"
             panels[0].set_title(style.plain_text(title), fontweight="bold", loc="left")
             _pair_panel(panels[0], summary, pairs)
+            figure.parts |= {"pairs", *(["labels"] if of_labels else [])}
             if of_labels:
                 methods = [row.method for row in pairs.plan.rows]
                 _beside_pairs(panels[1], of_labels[0], methods)
             else:
                 panels[1].set_axis_off()
-            panels[0].set_ylabel("accuracy, percent")
+            panels[0].set_ylabel("accuracy (%)")
         handles = list(_by_name(grid.flat[::-1]).values())
         style.add_legend(figure, handles, "lower center")
+        figure.describe([summary.plan for summary, _ in parts])
 
 
 def _pair_panel(axes: Axes, summary: Summary, curve: CurveScores) -> None:
@@ -384,7 +467,7 @@ def _pair_panel(axes: Axes, summary: Summary, curve: CurveScores) -> None:
             values = summary.accuracy[i, task, : curve.plan.n_trials]
             twice, look = np.stack([values] * 2), _across_look(row)
             style.draw_line(axes, row, ends, twice, **look)
-    accuracy, unusable = curve.accuracy[:, 0], curve.unusable()[:, 0]
+        accuracy, unusable = curve.accuracy[:, 0], curve.unusable()[:, 0]
     lines = list(zip(curve.plan.rows, accuracy, unusable, strict=True))
     for place, (row, values, degenerate) in enumerate(lines):
         look = {"lw": 1.7, "zorder": 3, "unusable": degenerate}

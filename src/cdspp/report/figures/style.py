@@ -20,7 +20,6 @@ import numpy as np
 from matplotlib import RcParams, rc_context, rc_params_from_file
 from matplotlib.axes import Axes
 from matplotlib.collections import PathCollection
-from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from numpy.typing import ArrayLike, NDArray
 
@@ -33,6 +32,7 @@ from cdspp.core.outputs import atomic
 from cdspp.core.wording import escape_invisible, split_name, task_title
 from cdspp.core.yaml_files import read_yaml
 from cdspp.methods.descriptions import looks
+from cdspp.report.figures.drawing import Drawing
 from cdspp.study.plan import Row
 
 INK = "#22262b"
@@ -74,8 +74,9 @@ STYLES = {
 _style = ContextVar("style", default=TWO_COLUMNS)  # the current style
 _PIXELS = 945  # of a PNG at full width
 
-# Metadata that would differ between equal figures, by format.
+# By format, metadata that would differ between equal figures, and those of captions.
 _STAMPS = {".svg": "Date", ".png": "Software", ".pdf": "CreationDate"}
+_CAPTIONS = {".svg": "Description", ".png": "Description", ".pdf": "Subject"}
 
 
 @contextmanager
@@ -176,15 +177,20 @@ def hide_spines(axes: Axes, *, grid: str = "x") -> None:
         axes.spines[side].set_visible((side == "bottom") == (grid == "y"))
 
 
-def dots(axes: Axes, key: str, values: Floats, y: float) -> None:
+def dots(axes: Axes, values: Floats, y: float, look: Mapping[str, Any]) -> None:
     """Draw the mean of fractions, and its interval, at height `y`."""
-    style = style_of(key)
     mean = 100 * mean_sd(values)[0]
-    low, high = mean_interval(values)
-    if np.isfinite(low):
-        axes.plot([100 * low, 100 * high], [y, y], color=style.colour, lw=1.6)
+    interval(axes, *mean_interval(values), y, color=look["color"], lw=1.6)
     if np.isfinite(mean):
-        axes.plot([mean], [y], **style.look(5), **MARKER_ONLY)
+        axes.plot([mean], [y], **look, **MARKER_ONLY)
+        Drawing.of(axes).trials.add(int(np.isfinite(values).sum()))
+
+
+def interval(axes: Axes, low: float, high: float, y: float, **look: Any) -> None:
+    """Draw an interval of fractions at height `y`; nothing if it is unknown."""
+    if np.isfinite(low):
+        axes.plot([100 * low, 100 * high], [y, y], **look)
+        Drawing.of(axes).parts.add("intervals")
 
 
 def draw_line(
@@ -207,10 +213,17 @@ def draw_line(
     look = {**style.look(4.5), "label": figure_name(row.display_name), **look}
     means = np.array([mean_sd(trials)[0] for trials in 100 * numbers])
     axes.plot(places, means, **look)
+    drawing = Drawing.of(axes)
+    drawing.trials.update(np.isfinite(numbers).sum(axis=1).tolist())
+    if len(numbers) and DASHES in (look.get("ls"), look.get("linestyle")):
+        drawing.parts.add("dashed")
     if (at := np.broadcast_to(unusable, finite.shape)[finite]).any():
         axes.plot(places[at], means[at], **RING)
+        drawing.parts.add("rings")
     if len(numbers) and (band or bars):
         low, high = 100 * np.transpose([mean_interval(trials) for trials in numbers])
+        if np.isfinite(low).any():
+            drawing.parts.add("bars" if bars else "band")
         if bars:
             axes.plot([places] * 2, [low, high], color=style.colour, lw=1.1)
         else:
@@ -232,6 +245,7 @@ def name_far_row(
     text = f"{figure_name(row.display_name)} {' to '.join(ends)}"
     text = f"({text})" if collapsed else f"▾ {text}"
     colour = MUTED if collapsed else style_of(row.key).colour
+    Drawing.of(axes).parts.add("brackets" if collapsed else "far")
     axes.text(x, 0.02 + 0.08 * height, text, color=colour, bbox=ON_LINES, **look)
 
 
@@ -249,6 +263,8 @@ def equal_windows(
     limits = [getattr(axes.dataLim, f"interval{side}") for axes in panels]
     spans = [high - low for low, high in limits if np.isfinite([low, high]).all()]
     span = max(spans, default=0.0) * (1 + 2 * pad) or 1.0
+    for axes in panels if len(spans) > 1 else ():
+        Drawing.of(axes).parts.add("equal spans")
     for axes, (low, high) in zip(panels, limits, strict=True):
         if np.isfinite([low, high]).all():
             highest, lowest = within[1] + pad * span - span, within[0] - pad * span
@@ -293,25 +309,30 @@ def add_legend(figure: Any, handles: Sequence[Any], place: str) -> None:
 
 
 @contextmanager
-def canvas(inches: float, height: float, outputs: Paths) -> Iterator[Figure]:
-    """Yield a figure of a given size, then write it; equal figures have equal bytes."""
+def canvas(inches: float, height: float, outputs: Paths) -> Iterator[Drawing]:
+    """Yield a figure of a given size, then write it with its caption.
+
+    Equal figures have equal bytes.
+    """
     paths = [Path(output) for output in outputs]
     for path in paths:
         if path.suffix not in _STAMPS:
             raise DataError(f"{path}: expected the suffix .svg, .png or .pdf.")
     with rc_context(fname=_style_file(_style.get())):
-        figure = Figure(figsize=(inches, height), layout="constrained")
+        figure = Drawing(figsize=(inches, height), layout="constrained")
         yield figure
         _shrink(figure)
         for path in paths:
-            look: dict[str, Any] = {"metadata": {_STAMPS[path.suffix]: None}}
+            text = figure.caption(path.stem.partition("_")[0])
+            told = {_STAMPS[path.suffix]: None, _CAPTIONS[path.suffix]: text}
+            look: dict[str, Any] = {"metadata": told}
             if path.suffix != ".pdf":
                 look["dpi"] = _PIXELS / width()
             with atomic(path) as temporary:
                 figure.savefig(temporary, **look)
 
 
-def _shrink(figure: Figure) -> None:
+def _shrink(figure: Drawing) -> None:
     """Shrink lines and markers in proportion to the type."""
     for line in figure.findobj(Line2D):
         line.set(linewidth=line.get_linewidth() * scale())
@@ -332,7 +353,7 @@ def gridded(
     letters: int = 0,
     spare: bool = False,
     **options: Any,
-) -> Iterator[tuple[Figure, list[Axes]]]:
+) -> Iterator[tuple[Drawing, list[Axes]]]:
     """Yield a figure and its panels in rows of `line` inches; `rest` is for others.
 
     The figure is as wide as the style says, or `most` inches. A panel's title is the
@@ -346,6 +367,8 @@ def gridded(
             axes.set_axis_off()
             axes.set_visible(spare)
         panels = list(grid[: len(tasks)])
+        if "sharey" in options and len(panels) > 1:
+            figure.parts.add("one scale")
         for axes, task in zip(panels, tasks, strict=True):
             weight = "bold" if task == AVERAGE else "normal"
             axes.set_title(task_text(task, letters), fontweight=weight)
@@ -362,7 +385,7 @@ def stacked(
     frame: float,
     rest: float,
     **options: Any,
-) -> Iterator[tuple[Figure, list[Axes]]]:
+) -> Iterator[tuple[Drawing, list[Axes]]]:
     """Yield a figure and its titled panels, each as high as its lines and its frame."""
     height = sum(line * length + frame for length in lengths) + rest
     blank, options = [""] * len(titles), {"height_ratios": lengths, **options}

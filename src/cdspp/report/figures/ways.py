@@ -1,6 +1,5 @@
 """The opening figure: the gain and verdict of each kind of transfer."""
 
-import textwrap
 from collections.abc import Sequence
 from typing import Any
 
@@ -14,10 +13,11 @@ from cdspp.analysis.ways import Opening, Way
 from cdspp.core.names import Paths
 from cdspp.core.wording import in_points, sentence
 from cdspp.report.figures import style
+from cdspp.report.figures.drawing import Drawing
 from cdspp.study.plan import Plans
 
 # Inches of a heading and of a kind, each two lines of text, and above and below them.
-_LINE, _WAY, _TOP, _BOTTOM = 0.2, 0.46, 0.95, 0.5
+_LINE, _WAY, _TOP, _BOTTOM = 0.2, 0.46, 0.35, 0.5
 # Left edges of the columns, as shares of the width; the axis is between the last two.
 _NAME, _ACCURACY, _FIRST, _LAST, _WORD = 0.01, 0.37, 0.39, 0.78, 0.83
 _BAND = "#f3f5f7"
@@ -30,10 +30,11 @@ def write_ways(
 ) -> None:
     """Draw the kinds of transfer on every benchmark, one line each."""
     tables = map(read_comparisons, comparisons), map(read_pairwise, pairwise)
-    draw_ways([ways.opening(*pair) for pair in zip(*tables, strict=True)], outputs)
+    openings = [ways.opening(*pair) for pair in zip(*tables, strict=True)]
+    draw_ways(plans, openings, outputs)
 
 
-def draw_ways(openings: Sequence[Opening], outputs: Paths) -> None:
+def draw_ways(plans: Plans, openings: Sequence[Opening], outputs: Paths) -> None:
     """Draw openings one below the other, with all gains along one axis."""
     size = style.scale()
     n_ways = sum(len(each.ways) for each in openings)
@@ -46,35 +47,30 @@ def draw_ways(openings: Sequence[Opening], outputs: Paths) -> None:
         text_axes.set_axis_off()
         gains = figure.add_axes((_FIRST, bottom, _LAST - _FIRST, 1 - bottom - below))
         gains.set(ylim=(height - _BOTTOM, _TOP), facecolor="none", yticks=[])
-        _title(
-            text_axes,
-            ways.statement(openings, 20 if style.narrow() else ways.MOST_WORDS),
-        )
+        _heads(text_axes)
         y = _TOP + _LINE
         for each in openings:
-            _heading(text_axes, each, y)
+            _heading(text_axes, gains, each, y)
             y += _WAY
             for way in each.ways:
                 _way(text_axes, gains, way, y)
                 y += _WAY
         _scale(gains)
+        figure.describe(plans)
 
 
-def _title(axes: Axes, statement: str) -> None:
-    axes.text(_NAME, _LINE, ways.QUESTION, **_STRONG)
-    letters = 60 if style.narrow() else 100
-    text = textwrap.fill(style.plain_text(statement, most=300), letters)
-    axes.text(_NAME, 2.4 * _LINE, text, va="center")
+def _heads(axes: Axes) -> None:
     heads = "gain" if style.narrow() else "gain over its own fit without a source"
-    axes.text(_ACCURACY, 4 * _LINE, "accuracy", ha="right", **_MUTED)
-    axes.text(_FIRST + 0.02, 4 * _LINE, heads, **_MUTED)
-    axes.text(0.99, 4 * _LINE, "verdict", ha="right", **_MUTED)
+    axes.text(_ACCURACY, _LINE, "accuracy", ha="right", **_MUTED)
+    axes.text(_FIRST + 0.02, _LINE, heads, **_MUTED)
+    axes.text(0.99, _LINE, "verdict", ha="right", **_MUTED)
 
 
-def _heading(axes: Axes, opening: Opening, y: float) -> None:
+def _heading(axes: Axes, gains: Axes, opening: Opening, y: float) -> None:
     axes.text(_NAME, y - _LINE / 2, style.plain_text(opening.title), **_STRONG)
     if text := style.plain_text(opening.without_text, most=120):
-        axes.text(_NAME, y + _LINE / 2, text, bbox=style.ON_LINES, **_MUTED)
+        over: Any = {"transform": axes.transData, "bbox": style.ON_LINES, **_MUTED}
+        gains.text(_NAME, y + _LINE / 2, text, **over)  # over the lines of the axis
 
 
 def _way(text_axes: Axes, gains: Axes, way: Way, y: float) -> None:
@@ -93,10 +89,9 @@ def _way(text_axes: Axes, gains: Axes, way: Way, y: float) -> None:
     text_axes.text(0.99, above, verdict.label, ha="right", **strong)
     box = style.ON_LINES | {"facecolor": _BAND}
     reason = of.reason.partition(" (")[0]  # the page has the numbers
-    text_axes.text(0.99, below, reason, ha="right", bbox=box, **_MUTED)
-    if np.isfinite(of.low):
-        ends = [100 * of.low, 100 * of.high]
-        gains.plot(ends, [above, above], color=colour, lw=2.6)
+    over: Any = {"transform": text_axes.transData, "bbox": box, **_MUTED}
+    gains.text(0.99, below, reason, ha="right", **over)
+    style.interval(gains, of.low, of.high, above, color=colour, lw=2.6)
     if np.isfinite(of.gain):
         look: Any = {"color": colour, "mfc": verdict.face, "ms": 6.5, "mew": 1.6}
         gains.plot([100 * of.gain], [above], verdict.marker, **look)
@@ -104,6 +99,7 @@ def _way(text_axes: Axes, gains: Axes, way: Way, y: float) -> None:
         text, units = in_points(of.gain, sign=True), "offset points"
         look = {"textcoords": units, "va": "center", "color": colour}
         gains.annotate(text, (end, above), (5, 0), **look)
+        Drawing.of(gains).trials.add(of.trials)
 
 
 def _scale(gains: Axes) -> None:
@@ -116,4 +112,4 @@ def _scale(gains: Axes) -> None:
         gains.set_xlim(min(low, -1.0) - 0.04 * span, max(high, 1.0) + beyond * span)
     style.hide_spines(gains)
     gains.spines["left"].set_visible(False)
-    gains.set_xlabel("points, with 95 % interval; rounded after subtraction")
+    gains.set_xlabel("gain (points)")

@@ -10,7 +10,8 @@ import json
 import math
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from html import unescape
 from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
@@ -49,6 +50,7 @@ from cdspp.study.stale import digests_of_files, write_digests
 if TYPE_CHECKING:
     from cdspp.analysis.comparison import Comparison
 
+_CAPTION = re.compile(r"<dc:description>(.*?)</dc:description>", re.DOTALL)
 _FORMS = [f".{form}" for form in (*TABLE_FORMS, *FIGURE_FORMS)]
 
 
@@ -81,7 +83,10 @@ def write_report(
         **_findings(plans, assets),
     }
     templates = environment(plans)
-    embedder = _Embedder(assets, _method_names(plans), templates)
+    protocols = {plan.protocol for plan in plans}
+    embedder = _Embedder(assets, _method_names(plans), protocols, templates)
+    if forest := assets.get("forest.svg"):
+        context["forest_caption"] = embedder.caption(forest)
     sections = list(_sections(plans, embedder, context))
     groups = groupby(sections, itemgetter("group"))
     text = templates.get_template("page.html.j2").render(
@@ -104,7 +109,7 @@ def write_page(text: str, output: PathLike) -> None:
 def _findings(plans: Plans, files: Mapping[str, Path]) -> dict[str, Any]:
     rows = [row for plan in plans for row in plan.main_rows]
     informed = [row.display_name for row in rows if row.kind == "informed"]
-    source_gains, notes, openings, counts = [], {}, [], []
+    source_gains, notes, openings, counts, forest = [], {}, [], [], []
     for plan in plans:
         gains = files.get(f"source-help_{plan.benchmark}.csv")
         contents = files.get(f"contents_{plan.benchmark}.csv")
@@ -112,6 +117,9 @@ def _findings(plans: Plans, files: Mapping[str, Path]) -> dict[str, Any]:
         comparisons, pairwise = read_comparisons(gains), read_pairwise(pairs)
         if pairs:
             openings.append(ways.opening(comparisons, pairwise))
+            options = {"corrected": plan.holm_over_methods}
+            methods = ways.every_method(comparisons, pairwise, **options)
+            forest.append((plan.title, ways.by_kind(methods)))
         untrained = untrained_text(contents) if contents else ""
         notes[plan.benchmark] = [leader(pairwise), plan.summary, untrained]
         counts.append(ways.count_verdicts(plan.title, comparisons))
@@ -129,11 +137,19 @@ def _findings(plans: Plans, files: Mapping[str, Path]) -> dict[str, Any]:
         "statement": ways.statement(openings),
         "openings": openings,
         "words": Transfer.words(),
+        "forest": forest,
+        "forest_axis": _axis_of_forest(forest),
+        "forest_caption": "",
         "axis": Axis.of(way.of for opening in openings for way in opening.ways),
         "protocols": [plan.protocol for plan in plans],
         "notes": notes,
         "counts": list(filter(None, counts)),
     }
+
+
+def _axis_of_forest(forest: Sequence[tuple[str, Mapping[Any, Any]]]) -> Axis:
+    kinds = [methods for _, by_kind in forest for methods in by_kind.values()]
+    return Axis.of(x for each in kinds for of in each for x in (of, of.over_strongest))
 
 
 def environment(plans: Plans = ()) -> Environment:
@@ -207,6 +223,7 @@ class _Embedder:
 
     files: Mapping[str, Path]
     method_names: Collection[str]
+    protocols: Collection[str]
     templates: Environment
 
     def show(self, item: registry.Item, name: str, plans: Plans) -> Markup:
@@ -220,14 +237,35 @@ class _Embedder:
             if (markdown := self.files.get(f"{name}.md")) is None:
                 return Markup()
             table = from_markdown(markdown.read_text("utf-8"), self.method_names)
+            table = replace(table, caption=self.without_protocol(table.caption))
             content = Markup(to_fragment(table))
             return Markup(frames.table(name, content, downloads)).strip()
-        if (svg := self.files.get(f"{name}.svg")) is None:
+        svg = self.files.get(f"{name}.svg")
+        if svg is None or not any(map(item.shown, plans)):
             return Markup()
-        caption = Markup(item.caption).format(**_fields(plans))
-        text, label = svg.read_text("utf-8"), caption.striptags()
-        picture = inline_svg(text, prefix=name, label=label)
-        return Markup(frames.figure(name, picture, caption)).strip()
+        label = item.caption.format(**registry.caption_fields(plans))
+        picture = inline_svg(svg.read_text("utf-8"), prefix=name, label=label)
+        return Markup(frames.figure(name, picture, self.caption(svg))).strip()
+
+    def caption(self, svg: Path) -> Markup:
+        """Return the caption in the file of a figure, without the protocol."""
+        text = str(escape(self.without_protocol(caption_of(svg))))
+        names = {str(escape(name)): html_name(name) for name in self.method_names}
+        for name in sorted((n for n in names if "_" in n), key=len, reverse=True):
+            text = text.replace(name, names[name])
+        return Markup(text)
+
+    def without_protocol(self, text: str) -> str:
+        """Remove the numbers of trials and labels, which the opening states."""
+        for protocol in self.protocols:
+            text = re.sub(f"( ?Main run of)? ?{re.escape(protocol)}", "", text)
+        return text
+
+
+def caption_of(svg: Path) -> str:
+    """Return the caption in the file of a figure."""
+    found = _CAPTION.search(svg.read_text("utf-8"))
+    return unescape(found.group(1)) if found else ""
 
 
 def inline_svg(text: str, *, prefix: str, label: str) -> Markup:
