@@ -135,8 +135,8 @@ def test_what_was_read_is_said_in_a_line_a_file(folder: Path, capsys: Any) -> No
         f"labelled in 4 classes, {PROBLEM.X.shape[1]} features, no scaling"
     )
     assert output[1] == (
-        f"source {folder}/source.csv: 3 rows, 3 labelled in 3 classes, 2 features, no scaling; "
-        "classes: 3 in common"
+        f"source {folder}/source.csv: 3 rows, 3 labelled in 3 classes, "
+        "2 features, no scaling; classes: 3 in common"
     )
     assert output[2:5] == [
         "note: some classes are in one file only:",
