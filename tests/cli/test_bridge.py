@@ -248,7 +248,7 @@ def test_an_answer_of_no_use_is_an_error_where_that_is_asked_for(capsys: Any) ->
     assert (
         "--strict: the fit is degenerate (parallel rows); no file written" in output.out
     )
-    assert "target: 48 rows" in output.out
+    assert "target b.csv: 48 rows" in output.out
     assert not [*Path().glob("o.csv"), *Path().glob("m.npz")]
     chosen = ["--method", "svm-t", "--method", "shared-columns", "--repeats", "5"]
     with pytest.raises(SystemExit, match="1"):

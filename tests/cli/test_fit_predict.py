@@ -130,13 +130,13 @@ def test_what_was_read_is_said_in_a_line_a_file(folder: Path, capsys: Any) -> No
     (folder / "source.csv").write_text("label,a,b\ncat,1,2\ndog,2,1\nant,3,3\n")
     assert fit(folder, "--method", "cdspp-sup") == 0
     output = capsys.readouterr().out.splitlines()
-    assert output[0].startswith(f"target: {len(PROBLEM.X)} rows, ")
+    assert output[0].startswith(f"target {folder}/target.csv: {len(PROBLEM.X)} rows, ")
     assert output[0].endswith(
         f"labelled in 4 classes, {PROBLEM.X.shape[1]} features, no scaling"
     )
     assert output[1] == (
-        "source: 3 rows, 3 labelled in 3 classes, 2 features, no scaling; "
-        "classes: 3 in common"
+        f"source {folder}/source.csv: 3 rows, 3 labelled in 3 classes, "
+        "2 features, no scaling; classes: 3 in common"
     )
     assert output[2:5] == [
         "note: some classes are in one file only:",

@@ -179,9 +179,9 @@ def _fit_method(arguments: Namespace) -> _Fitted:
         raw_target = rows.join_labels(raw_target, source_rows, arguments.labelled)
     scaled_tables = rows.scale_domains(arguments.scale, raw_target, source_rows, bridge)
     target, source_rows, source, scaling = scaled_tables
-    texts = [target.description("target")]
+    texts = [target.description(f"target {target.path}")]
     if source_rows is not None:
-        texts.append(source_rows.description("source", target))
+        texts.append(source_rows.description(f"source {source_rows.path}", target))
     texts += [*notes, *_fit_model(arguments, model, target, source_rows, source)]
     unlabelled = np.flatnonzero([not label for label in target.labels])
     choice = {"method": arguments.method, "choice": "by --method"}
@@ -341,7 +341,7 @@ def _predict(arguments: Namespace) -> str:
     if hasattr(model, "predict_proba"):
         confidence = model.predict_proba(target.X).max(axis=1)
     _, line = read_reason(arguments.model, extras)
-    texts = [*filter(None, [line]), target.description("target"), *notes]
+    texts = [*filter(None, [line]), target.description(f"target {target.path}"), *notes]
     if collapse := find_collapse(predicted, len(model.classes_), {}).sentence:
         texts.append(f"note: the model {collapse}")
         if arguments.strict:
