@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from stages.room import ROLES, STATES, Room, fitted
+from support.report_data import make_plan
 
 from cdspp import CDSPP
 from cdspp.core.errors import DataError
@@ -132,5 +133,6 @@ def test_a_subspace_of_a_method_that_fails_is_empty_and_drawn_as_such(
     }
     labels = {f"{r}_labels": room.labels(d) for r, d in ROLES.items()}
     drawn = room.folder / "subspace.svg"
-    draw_subspace(subspace=room.folder / "subspace.npz", **labels, outputs=[drawn])
+    given = {"subspace": room.folder / "subspace.npz", **labels}
+    draw_subspace(**given, plan=make_plan(), outputs=[drawn])
     assert "the fit failed" in drawn.read_text()

@@ -109,7 +109,8 @@ def write_page(text: str, output: PathLike) -> None:
 def _findings(plans: Plans, files: Mapping[str, Path]) -> dict[str, Any]:
     rows = [row for plan in plans for row in plan.main_rows]
     informed = [row.display_name for row in rows if row.kind == "informed"]
-    source_gains, notes, openings, counts, forest = [], {}, [], [], []
+    source_gains, notes, openings, counts = [], {}, [], []
+    forest: list[tuple[str, list[ways.MethodTransfer]]] = []
     for plan in plans:
         gains = files.get(f"source-help_{plan.benchmark}.csv")
         contents = files.get(f"contents_{plan.benchmark}.csv")
@@ -117,9 +118,9 @@ def _findings(plans: Plans, files: Mapping[str, Path]) -> dict[str, Any]:
         comparisons, pairwise = read_comparisons(gains), read_pairwise(pairs)
         if pairs:
             openings.append(ways.opening(comparisons, pairwise))
-            options = {"corrected": plan.holm_over_methods}
-            methods = ways.every_method(comparisons, pairwise, **options)
-            forest.append((plan.title, ways.by_kind(methods)))
+            corrected = plan.holm_over_methods
+            methods = ways.every_method(comparisons, pairwise, corrected=corrected)
+            forest.append((plan.title, methods))
         untrained = untrained_text(contents) if contents else ""
         notes[plan.benchmark] = [leader(pairwise), plan.summary, untrained]
         counts.append(ways.count_verdicts(plan.title, comparisons))
@@ -137,9 +138,7 @@ def _findings(plans: Plans, files: Mapping[str, Path]) -> dict[str, Any]:
         "statement": ways.statement(openings),
         "openings": openings,
         "words": Transfer.words(),
-        "forest": forest,
-        "forest_axis": _axis_of_forest(forest),
-        "forest_caption": "",
+        **_forest(forest),
         "axis": Axis.of(way.of for opening in openings for way in opening.ways),
         "protocols": [plan.protocol for plan in plans],
         "notes": notes,
@@ -147,9 +146,16 @@ def _findings(plans: Plans, files: Mapping[str, Path]) -> dict[str, Any]:
     }
 
 
-def _axis_of_forest(forest: Sequence[tuple[str, Mapping[Any, Any]]]) -> Axis:
-    kinds = [methods for _, by_kind in forest for methods in by_kind.values()]
-    return Axis.of(x for each in kinds for of in each for x in (of, of.over_strongest))
+def _forest(
+    benchmarks: Sequence[tuple[str, Sequence[ways.MethodTransfer]]],
+) -> dict[str, Any]:
+    """Return the methods by kind of each benchmark, and the axis of their gains."""
+    every = [method for _, methods in benchmarks for method in methods]
+    return {
+        "forest": [(title, ways.by_kind(methods)) for title, methods in benchmarks],
+        "forest_axis": Axis.of([*every, *(each.over_strongest for each in every)]),
+        "forest_caption": "",
+    }
 
 
 def environment(plans: Plans = ()) -> Environment:
