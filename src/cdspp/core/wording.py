@@ -4,15 +4,26 @@ import math
 import unicodedata
 from collections.abc import Collection, Sequence
 
-from cdspp.core.names import AVERAGE, MATCHED, SOURCE_STATES
+from cdspp.core.names import (
+    ALONE,
+    AVERAGE,
+    CLASS_NOISE,
+    MATCHED,
+    SOURCE_STATES,
+    SWAPPED,
+)
 
 DASH = "–"
 # Unicode categories of characters that no font draws and no SVG file may contain.
 _UNSEEN = {"Cc", "Cn", "Cs", "Zl", "Zp"}
 # Bidirectional types of those that let a line read as another one.
 _TURNS = {"LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI"}
-STATE_TITLES = {state: state.replace("-", " ") for state in SOURCE_STATES}
-STATE_TITLES[MATCHED] = "none-matched"
+STATE_TITLES = {state: state.replace("-", " ") for state in SOURCE_STATES} | {
+    ALONE: "no source",
+    MATCHED: "no source, sizes matched",
+    SWAPPED: "permuted classes",
+    CLASS_NOISE: "class-conditional noise",
+}
 
 
 def percent(mean: float, sd: float) -> str:

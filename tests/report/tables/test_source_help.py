@@ -93,7 +93,7 @@ def test_a_line_shows_gains_with_intervals_what_stays_without_and_the_verdict() 
         "Method": "CDSPP",
         "Accuracy": "80.0",
         "Over SVM_t": "+7.5 [5.0 to 10.0]",
-        "Over none": "+5.0 [1.0 to 9.0]",
+        "Over no source": "+5.0 [1.0 to 9.0]",
         # 7.5 points over SVM_t, 5.0 of them by the source.
         "Without": "+2.5 [of +7.5]",
         "Verdict": "positive transfer [p 0.012]",
@@ -109,13 +109,13 @@ def test_a_gain_is_bold_where_its_own_test_says_better_or_worse() -> None:
         pair = verdict.word
         for table in (matrix, tasks):
             found = cells(table({**GAIN, "pair": pair, "low": -0.001}))
-            assert found["Over none"].bold == verdict.decided
+            assert found["Over no source"].bold == verdict.decided
 
 
 def test_a_gain_whose_measures_differ_is_not_bold_and_says_so() -> None:
     for table in (matrix, tasks):
         mixed = table({**GAIN, "balanced_pair": "inconclusive"})
-        found = cells(mixed)["Over none"]
+        found = cells(mixed)["Over no source"]
         assert not found.bold
         assert found.note == "1.0 to 9.0, accuracy and balanced accuracy disagree"
         assert "by accuracy and by balanced accuracy" in mixed.caption
@@ -123,16 +123,18 @@ def test_a_gain_whose_measures_differ_is_not_bold_and_says_so() -> None:
 
 def test_a_gain_says_why_nothing_is_said_of_it() -> None:
     few = {**GAIN, "pair": "inconclusive", "trials": 3}
-    assert shown(matrix(few))["Over none"] == "+5.0 [1.0 to 9.0, 3 trials]"
+    assert shown(matrix(few))["Over no source"] == "+5.0 [1.0 to 9.0, 3 trials]"
     one = {**few, "trials": 1, "low": NAN, "high": NAN}
-    assert shown(matrix(one))["Over none"] == "+5.0 [1 trial]"
+    assert shown(matrix(one))["Over no source"] == "+5.0 [1 trial]"
     fallen = {**GAIN, "pair": "inconclusive", "degenerate": True}
-    assert shown(matrix(fallen))["Over none"] == "+5.0 [1.0 to 9.0, degenerate fits]"
+    assert (
+        shown(matrix(fallen))["Over no source"] == "+5.0 [1.0 to 9.0, degenerate fits]"
+    )
 
 
 def test_the_interval_over_target_domains_stands_below() -> None:
     known = {**GAIN, "domain_low": -0.002, "domain_high": 0.1}
-    found = shown(matrix(known))["Over none"]
+    found = shown(matrix(known))["Over no source"]
     assert found == "+5.0 [1.0 to 9.0, domains −0.2 to 10.0]"
 
 
@@ -140,13 +142,13 @@ def test_what_was_not_run_is_a_dash() -> None:
     noise = {"rival": "noise", "rival_name": "noise"}
     other = {**GAIN, "row": "dama", "display_name": "DAMA", **noise}
     table = matrix(GAIN, other)
-    assert table.columns[2:4] == ("Over none", "Over noise")
+    assert table.columns[2:4] == ("Over no source", "Over noise")
     first, second = shown(table), shown(table, 1)
-    assert (first["Over noise"], second["Over none"]) == ("–", "–")
+    assert (first["Over noise"], second["Over no source"]) == ("–", "–")
     assert first["Without"] == second["Without"] == "–"
     lost = {**GAIN, **NO_GAIN, "accuracy": NAN, "verdict": "inconclusive"}
     found = shown(matrix({**BASELINE, **NO_GAIN}, lost))
-    assert found["Over none"] == found["Without"] == "–"
+    assert found["Over no source"] == found["Without"] == "–"
     assert shown(matrix(lost))["Accuracy"] == "–"
 
 
@@ -194,7 +196,7 @@ def several(*words: str) -> list[dict[str, Any]]:
 def test_the_matrix_shows_the_average_and_counts_the_tasks() -> None:
     table = matrix(*several("inconclusive", *["positive transfer"] * 2, "inconclusive"))
     found = shown(table)
-    assert found["Over none"].startswith("+2.0")
+    assert found["Over no source"].startswith("+2.0")
     assert found["Verdict"].startswith("no effect")
     assert found["Tasks"] == "2 positive transfer, 2 inconclusive [of 4]"
     assert list(table.data["task"]) == ["average"]
@@ -262,11 +264,11 @@ def test_words_of_the_matrix_are_corrected_over_methods_and_a_lost_one_is_told()
     assert shown(corrected)["Verdict"] == (
         "inconclusive [positive transfer before Holm's correction]"
     )
-    assert cells(alone)["Over none"].bold
-    assert not cells(corrected)["Over none"].bold
+    assert cells(alone)["Over no source"].bold
+    assert not cells(corrected)["Over no source"].bold
 
 
 def test_a_word_that_one_trial_decides_has_the_least_gain_beside_it() -> None:
     for table in (matrix, tasks):
-        text = shown(table({**GAIN, "one_decides": True}))["Over none"]
+        text = shown(table({**GAIN, "one_decides": True}))["Over no source"]
         assert text.endswith("sensitive to one trial (minimum −2.0)]")
