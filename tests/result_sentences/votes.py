@@ -38,9 +38,13 @@ def over_margin(n: Numbers, part: str, rule: str) -> list[str]:
     return n.decisions(part, rule, OVER_MARGIN, PRINTED_ROWS)[:3]
 
 
+def _number(text: str) -> float:
+    return float(text.replace("−", "-"))
+
+
 def distance_is_best_of_the_spread(n: Numbers) -> bool:
     gains = {rule: over_margin(n, CHOICE, rule)[0] for rule in SPREAD}
-    return max(gains, key=lambda rule: float(gains[rule])) == DISTANCE
+    return max(gains, key=lambda rule: _number(gains[rule])) == DISTANCE
 
 
 def best_recipe(n: Numbers) -> str:
@@ -52,7 +56,7 @@ def worst_family(n: Numbers) -> str:
     text = n.page(PRINTED_DECISIONS).partition("Regret and gain by family")[2]
     rows = [line.split("  ") for line in text.partition("\n\n")[0].splitlines()[2:]]
     gains = {r[1]: next(x for x in r if "(" in x).split()[0] for r in rows}
-    return min(gains, key=lambda name: float(gains[name].replace("−", "-")))
+    return min(gains, key=lambda name: _number(gains[name]))
 
 
 def seconds(n: Numbers, *shape: int) -> list[str]:
