@@ -13,7 +13,7 @@ from support.excerpts import is_excerpt
 from support.method_references import method_references
 
 from cdspp.__main__ import main
-from cdspp.methods import available
+from cdspp.methods import available, method_class
 
 ROOT = Path(__file__).parents[1]
 TEXT = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -73,7 +73,11 @@ def test_the_python_lines_print_what_is_below_them(
 
 def test_every_method_is_listed_with_its_publication() -> None:
     assert method_references() in SECTIONS["Methods"]
-    assert f"adaptation: {len(available())} methods" in " ".join(TEXT.split())
+    with_source = [name for name in available() if method_class(name).uses_source]
+    said = f"adaptation: {len(with_source)} methods that label a target domain with "
+    rest = f"other features, {len(available()) - len(with_source)} without a source"
+    for part in (said, rest):
+        assert part in " ".join(TEXT.split())
 
 
 def test_every_make_target_and_file_that_it_names_exists() -> None:

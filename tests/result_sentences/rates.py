@@ -368,7 +368,7 @@ REPRODUCED = [
     ),
     Result(
         README,
-        "Of the {} cells of that table, {} are equal to the last digit, {} agree "
+        "Of the {} cells of the table above, {} are equal to the last digit, {} agree "
         "within a point or two standard errors, and {} within three points.",
         lambda n: printed_cells(n)[:4],
         lambda n: printed_cells(n)[0] == sum(printed_cells(n)[1:]),

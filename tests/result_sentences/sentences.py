@@ -117,7 +117,7 @@ OPENING = [
     Result(
         README,
         "With labels only, CDSPP reaches {} % and its own fit without a source {} %, "
-        "an *inconclusive* result: accuracy and balanced accuracy disagree.",
+        "an *inconclusive* result: only balanced accuracy shows a gain.",
         headline,
         lambda n: own(n, "cdspp") == DISAGREE,
     ),
@@ -131,8 +131,8 @@ OPENING = [
     ),
     Result(
         PAPER_TABLE,
-        "The embedded study shortens no run, but leaves slow methods out: {} have no "
-        "row on Digits, and {} none on Docs to code.",
+        "The embedded study does not cut iterations, but omits slow methods: {} have "
+        "no row on Digits, and {} none on Docs to code.",
         lambda n: (n.left_out(DIGITS), n.left_out(DOCS)),
         lambda n: not any(m.get("shortened") for m in n.config["methods"]),
         "config.yaml",
@@ -186,7 +186,7 @@ WORKED_VERDICT = [
     ),
     Result(
         HELP,
-        "The strongest control is `{}`, and the real source beats it by {} points, "
+        "The strongest control is `{}`, and the original source beats it by {} points, "
         "significantly and by both measures: *positive transfer*.",
         lambda n: (
             smallest(gains_over(n, DOCS)),
@@ -199,9 +199,9 @@ WORKED_VERDICT = [
     ),
     Result(
         HELP,
-        "On Digits the same method gains {} points over `none`, but {} over noise "
-        "with classes: the verdict there is *inconclusive*, because the gain is not "
-        "specific to the source's labels.",
+        "On Digits the same method gains {} points over `none`, but {} over "
+        "class-conditional noise: the verdict there is *inconclusive*, because the gain "
+        "is not specific to the source's labels.",
         lambda n: [gains_over(n, DIGITS)[s] for s in ("none", "class-noise")],
         lambda n: (
             own(n, WORKED, DIGITS) == verdict(n, WORKED, DIGITS) == OPEN
@@ -264,7 +264,7 @@ def fifty_pairs(n: Numbers) -> bool:
 
 
 def swapped_cost(n: Numbers, benchmark: str) -> float:
-    """Return what a source with swapped classes costs CDSPP against none."""
+    """Return what a source with permuted classes costs CDSPP against no source."""
     swapped = n(EMBEDDED, benchmark, "cdspp", "accuracy in swapped-classes")
     return n.accuracy(EMBEDDED, benchmark, ALONE) - float(swapped)
 
@@ -417,8 +417,8 @@ WHEN_TEXTS = [
     ),
     Result(
         WHEN,
-        "On the real data of the embedded study, a source with swapped classes costs "
-        "CDSPP {} points against none on Digits, and {} on Docs to code.",
+        "On the real data of the embedded study, a source with permuted classes costs "
+        "CDSPP {} points against no source on Digits, and {} on Docs to code.",
         lambda n: [swapped_cost(n, b) for b in (DIGITS, DOCS)],
     ),
     Result(

@@ -127,7 +127,7 @@ def _numbers(average: pd.DataFrame) -> str:
     hardest = str(first["hardest"])
     if first["reason"] == transfer.DISAGREE:
         rival = rows.get(ALONE) or rows[hardest]
-        name = "no source" if rival.rival == ALONE else rival.rival
+        name = rival.rival_name
         gains = (rival.gain, rival.balanced_gain)
         plain, balanced = (in_points(gain, sign=True) for gain in gains)
         text = f": {plain} points over {name} by accuracy"

@@ -142,7 +142,7 @@ class SampleComparison:
         for state in summary.plan.states:
             place = places.get((in_state(row.setting, state), row.method))
             if place is not None:
-                rivals.append(Rival(state, state, True, place))
+                rivals.append(Rival(state, STATE_TITLES[state], True, place))
         return rivals
 
     @cached_property

@@ -258,7 +258,7 @@ def check_run() -> None:
 def _check_alone(folder: Path, command: str) -> None:
     runs = [run for run in read_run_locks(folder) if run.lives is not False]
     if sole := [run for run in runs if run.lives and run.command]:
-        fault = f"{sole[0].command} ({sole[0]}) needs this folder for itself"
+        fault = f"{sole[0].command} ({sole[0]}) has exclusive use of this folder"
         raise ConfigError(f"{fault}. Repeat this command in a few seconds.")
     if command and runs:
         names = ", ".join(map(str, runs))

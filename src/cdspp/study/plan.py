@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any, Self
 
 from cdspp.core import names
-from cdspp.core.wording import counted, marks
+from cdspp.core.wording import STATE_TITLES, counted, marks
 from cdspp.methods import method_class
 from cdspp.methods.bridge import PAIRS, SHARED
 from cdspp.study.model import Curve, CurveValue, Setting, Study
@@ -229,7 +229,7 @@ def _row(study: Study, benchmark: str, setting: Setting, method: str) -> Row:
         row = replace(row, kind=CONTROL, source=source, stands_for=stands_for)
     if name == names.MAIN:
         return row
-    text = f"{row.display_name}, {name}"
+    text = f"{row.display_name}, {STATE_TITLES.get(name, name)}"
     if name in study.states and row.role == names.REFERENCE:
         return replace(row, key=name, display_name=text, kind=CONTROL)
     kind = LEFT_OUT if setting.leaves_out else VARIANT

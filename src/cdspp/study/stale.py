@@ -233,7 +233,9 @@ def freshness_note(root: Path) -> str:
     changed = f"{counted(len(files), 'file')} changed since the report, {files[0]}"
     more = " first" if len(files) > 1 else ""
     remedy = f"cdspp verify {root} names all, cdspp run with its study file renews them"
-    return f"{root} is not as its report left it: {changed}{more}. {remedy}."
+    return (
+        f"{root} has changed since its report was written: {changed}{more}. {remedy}."
+    )
 
 
 def outdated_note(study: Study, file: PathLike, inputs: Collection[str] = ()) -> str:

@@ -45,7 +45,7 @@ def write_opening(plans: Plans, comparisons: Paths, outputs: Paths) -> None:
 def draw_source_help(
     plans: Plans, comparisons: Sequence[pd.DataFrame], outputs: Paths
 ) -> None:
-    """Draw two gains by task: over the baseline and over the strongest control."""
+    """Draw two gains by task: over the baseline and over the least certain control."""
     by_task = [
         source_help.by_task(source_help.of_reference(each)) for each in comparisons
     ]
@@ -85,7 +85,7 @@ def _task_gains(axes: Axes, task: str, comparisons: pd.DataFrame, y: float) -> N
     axes.text(-0.02, y + 0.22, verdict.label, color=verdict.colour, **left)
     if (rival := _hardest(comparisons)) is not None:
         draw_gain(axes, rival, y + 0.16, verdict_look(verdict))
-        text = f"{in_points(rival.gain, sign=True)} over {rival.rival}"
+        text = f"{in_points(rival.gain, sign=True)} over {rival.rival_name}"
         right = left | {"ha": "left"}
         axes.text(1.02, y + 0.16, text, color=verdict.colour, **right)
         parts.add("control")
@@ -115,7 +115,7 @@ def _gain_handles(gains: Sequence[pd.DataFrame], *, control: bool) -> list[Line2
     names = [name for each in gains for name in each[~each["state"]]["rival_name"]]
     looks = dict.fromkeys(names[:1], (_BASELINE, "s", "white"))
     if control:
-        looks["the strongest control"] = verdict_look(Transfer.INCONCLUSIVE)
+        looks["the least certain control"] = verdict_look(Transfer.INCONCLUSIVE)
     handles = []
     for name, (colour, marker, face) in looks.items():
         label = f"over {style.figure_name(name)}"

@@ -30,7 +30,7 @@ from cdspp.methods import method_class
 from cdspp.report.tables.table import Cell, Line, Table, write_tables
 from cdspp.study.plan import METHOD, BenchmarkPlan, Plans, Row
 
-_PERCENT = "Percent: mean (standard deviation, n − 1) over trials."
+_PERCENT = "Accuracy (%): mean (standard deviation, n − 1) over trials."
 _BOLD = (
     "Bold: the highest number {}, if a method with all trials and with labels only has "
     "it."
@@ -186,7 +186,7 @@ def build_curve_table(curve: CurveScores, plan: BenchmarkPlan) -> Table:
 
 def _curve_caption(curve: CurveScores) -> str:
     parts = [
-        "Percent: mean (standard deviation, n − 1) over "
+        "Accuracy (%): mean (standard deviation, n − 1) over "
         f"{counted(curve.plan.n_trials, 'trial')}. "
         f"Columns: {parameter_title(curve.plan.parameter)}."
     ]
@@ -194,7 +194,9 @@ def _curve_caption(curve: CurveScores) -> str:
         value = value_text(curve.main)
         parts.append(f"At {value} these are the first trials of the main run.")
     if curve.in_states:
-        parts.append("Every method with its real source first, then in other states.")
+        parts.append(
+            "Every method with its original source first, then under the controls."
+        )
         if len(curve.plan.tasks) > 1:
             parts.append("Averages over tasks; single tasks are in the CSV file.")
     elif len(curve.plan.rows) > 1:
