@@ -200,8 +200,8 @@ WORKED_VERDICT = [
     Result(
         HELP,
         "On Digits the same method gains {} points over `none`, but {} over "
-        "class-conditional noise: the verdict there is *inconclusive*, because the gain "
-        "is not specific to the source's labels.",
+        "class-conditional noise: the verdict there is *inconclusive*, because the "
+        "gain is not specific to the source's labels.",
         lambda n: [gains_over(n, DIGITS)[s] for s in ("none", "class-noise")],
         lambda n: (
             own(n, WORKED, DIGITS) == verdict(n, WORKED, DIGITS) == OPEN

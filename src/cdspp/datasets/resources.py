@@ -151,9 +151,8 @@ def _read_way(way: Entry) -> _FetchMethod:
     kind, *others = [kind for kind in KEYS_OF_WAYS if kind in way] or [""]
     if others or not kind:
         choices = ", ".join(KEYS_OF_WAYS)
-        raise DataError(
-            f"each entry of `ways` needs exactly one of {choices}; got {', '.join(way)}."
-        )
+        fault = f"each entry of `ways` needs exactly one of {choices}"
+        raise DataError(f"{fault}; got {', '.join(way)}.")
     refuse_unknown_keys(way, (kind, *KEYS_OF_WAYS[kind]))
     if kind == "archive" and ("members" in way) == ("tree" in way):
         raise DataError("an archive needs either members or tree.")
