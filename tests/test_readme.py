@@ -48,6 +48,7 @@ def test_the_study_of_the_paper_is_planned_and_compared_as_shown(
     assert is_excerpt(compared, table)
 
 
+@pytest.mark.slow
 def test_the_tables_of_the_example_get_a_clear_answer_and_labels(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

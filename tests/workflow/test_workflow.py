@@ -325,7 +325,7 @@ def test_the_report_of_snakemake_can_be_made(project: Project) -> None:
         texts = [
             report.read(name).decode("utf-8", "ignore") for name in report.namelist()
         ]
-    told = ("Average accuracy of every method", "Confusion matrix of CDSPP on left")
+    told = ("Average accuracy of every method", "Confusion matrix of CDSPP.")
     assert all(any(caption in text for text in texts) for caption in told)
 
 
