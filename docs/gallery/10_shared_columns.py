@@ -59,7 +59,7 @@ print(table.round(1).to_string())
 added = table[METHODS["shared-columns"]] - table[METHODS["target-only"]]
 print("added by the source, points:", *added.round(1))
 
-axes = table.plot(marker="o", figsize=(7, 3.6), ylabel="right labels, percent")
+axes = table.plot(marker="o", figsize=(7, 3.6), ylabel="accuracy (%)")
 axes.set(xlabel="labelled wines of each cultivar", xticks=table.index)
 plt.tight_layout()
 plt.savefig("shared_columns.png", dpi=120)

@@ -64,7 +64,7 @@ print(table.round(1).to_string(index=False), "\n")
 means = table.groupby("pairs")[columns[2:]].mean()
 print(means.round(1).to_string())
 
-axes = means.plot(marker="o", figsize=(7, 3.6), ylabel="right labels, percent")
+axes = means.plot(marker="o", figsize=(7, 3.6), ylabel="accuracy (%)")
 axes.set(xlabel="documents that both models have embedded", xticks=means.index)
 plt.tight_layout()
 plt.savefig("embedding_change.png", dpi=120)

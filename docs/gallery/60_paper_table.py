@@ -59,6 +59,6 @@ scores = load_results(folder).scores.query("setting == 'main'")
 last = scores.groupby(["method", "trial"])["accuracy"].last().unstack("method")
 plt.style.use("cdspp.report.styles.two-columns")  # as the figures of a study
 axes = (100 * last).boxplot(figsize=(7, 3.2), grid=False)
-axes.set_ylabel("accuracy, percent")
+axes.set_ylabel("accuracy (%)")
 plt.tight_layout()
 plt.savefig("paper_table.png", dpi=120)

@@ -58,7 +58,7 @@ def test_a_study_without_all_its_tables_has_averages_and_no_answer(
 ) -> None:
     for path in (copied / "tables").glob("pairwise_*"):
         path.unlink()
-    assert headline(copied).startswith("accuracy, percent (sd)")
+    assert headline(copied).startswith("accuracy in % (sd)")
 
 
 def test_a_headline_without_tables_says_what_to_do(tmp_path: Path) -> None:

@@ -45,7 +45,7 @@ def write_opening(plans: Plans, comparisons: Paths, outputs: Paths) -> None:
 def draw_source_help(
     plans: Plans, comparisons: Sequence[pd.DataFrame], outputs: Paths
 ) -> None:
-    """Draw two gains by task: over the baseline and over the least certain control."""
+    """Draw two gains by task: over the baseline and over the strongest control."""
     by_task = [
         source_help.by_task(source_help.of_reference(each)) for each in comparisons
     ]
@@ -115,7 +115,7 @@ def _gain_handles(gains: Sequence[pd.DataFrame], *, control: bool) -> list[Line2
     names = [name for each in gains for name in each[~each["state"]]["rival_name"]]
     looks = dict.fromkeys(names[:1], (_BASELINE, "s", "white"))
     if control:
-        looks["the least certain control"] = verdict_look(Transfer.INCONCLUSIVE)
+        looks["the strongest control"] = verdict_look(Transfer.INCONCLUSIVE)
     handles = []
     for name, (colour, marker, face) in looks.items():
         label = f"over {style.figure_name(name)}"

@@ -101,7 +101,7 @@ def read_headline(results_dir: PathLike) -> Headline:
 def headline(results_dir: PathLike) -> str:
     """Return the overview, the answers and failures, and the path of the page."""
     content = read_headline(results_dir)
-    grid = [["accuracy, percent (sd)", *content.titles.values()]]
+    grid = [["accuracy in % (sd)", *content.titles.values()]]
     for _, cells in content.overview.groupby("row", sort=False):
         first, row = cells.iloc[0], cells.set_index("benchmark")
         supervised = first["kind"] == "supervised"
