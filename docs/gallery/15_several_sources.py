@@ -60,6 +60,6 @@ table = table["right"].agg(["mean", "sem"]).sort_values("mean")
 print(table.round(1).to_string())
 
 axes = table["mean"].plot.barh(xerr=table["sem"], figsize=(7, 3.6))
-axes.set(xlabel="right labels, percent", ylabel="")
+axes.set(xlabel="accuracy (%)", ylabel="")
 plt.tight_layout()
 plt.savefig("several_sources.png", dpi=120)

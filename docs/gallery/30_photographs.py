@@ -65,6 +65,6 @@ for place, image in zip("abcdefghij", [*catalogue[:5], *photographs[:5]], strict
     axes[place].imshow(image, cmap="gray", vmin=0, vmax=1)
     axes[place].axis("off")
 axes["z"].barh(right.index, right.mean(axis=1), xerr=right.std(axis=1))
-axes["z"].set_xlabel("right labels, percent")
+axes["z"].set_xlabel("accuracy (%)")
 plt.tight_layout()
 plt.savefig("photographs.png", dpi=120)

@@ -119,7 +119,9 @@ def test_a_method_without_an_average_has_neither_rank_nor_gain() -> None:
     pairs = accuracies(svm_t=0.5, cdspp=0.7, dama=float("nan"))
     assert set(pairs[pairs["row"] == "dama"]["rank"]) == {0}
     assert pair(pairs, "dama", "cdspp")[ENDS].isna().all()
-    assert leader(pairs).startswith("CDSPP is the most accurate of 2 methods: 70.0 %")
+    assert leader(pairs).startswith(
+        "CDSPP is the most accurate of 2 methods with all trials: 70.0 %"
+    )
 
 
 def test_a_table_of_pairs_is_read_as_it_was_written(tmp_path: Path) -> None:
@@ -151,13 +153,13 @@ def test_the_table_has_the_gains_over_the_reference_by_rank() -> None:
     [
         (
             {"svm_t": 0.5, "dama": 0.8, "cdspp": 0.7},
-            "DAMA is the most accurate of 3 methods: 80.0 %, a gain of 10.0 points "
-            "(95 % interval 8.0 to 12.0) over CDSPP on 5 common trials.",
+            "DAMA is the most accurate of 3 methods with all trials: 80.0 %, a gain "
+            "of 10.0 points (95 % interval 8.0 to 12.0) over CDSPP on 5 common trials.",
         ),
         (
             {"svm_t": 0.5, "dama": 0.6, "cdspp": 0.7},
-            "CDSPP is the most accurate of 3 methods: 70.0 %, a gain of 10.0 points "
-            "(95 % interval 8.0 to 12.0) over DAMA on 5 common trials.",
+            "CDSPP is the most accurate of 3 methods with all trials: 70.0 %, a gain "
+            "of 10.0 points (95 % interval 8.0 to 12.0) over DAMA on 5 common trials.",
         ),
         ({"svm_t": 0.5}, ""),
     ],
@@ -172,7 +174,7 @@ def test_nothing_leads_where_nothing_ran_or_all_have_collapsed() -> None:
     pairs = accuracies(svm_t=0.5, cdspp=0.7)
     assert leader(pairs.assign(rank=0)) == ""
     alone = leader(pairs.assign(rank=(pairs["row"] == "svm-t").astype(int)))
-    assert alone == "SVM_t* is the most accurate of 1 method: 50.0 %."
+    assert alone == "SVM_t* is the most accurate of 1 method with all trials: 50.0 %."
 
 
 def test_the_table_marks_methods_that_ran_in_fewer_trials_or_collapsed() -> None:

@@ -82,7 +82,7 @@ def test_methods_meet_the_baseline_and_their_states_in_order_the_average_last() 
         for rival in ("svm-t", *states)
     ]
     names = found[found["row"] == "dama"].iloc[:3]
-    assert names["rival_name"].tolist() == ["SVM_t", "none", "noise"]
+    assert names["rival_name"].tolist() == ["SVM_t", "no source", "noise"]
     assert names["state"].tolist() == [False, True, True]
 
 

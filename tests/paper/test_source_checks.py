@@ -117,7 +117,10 @@ def test_collapsed_and_short_rows_take_no_part() -> None:
 @pytest.mark.parametrize(
     ("check", "gains"),
     [
-        (TRANSFER, "Gains over none +10.0, class-noise +10.0. 4 trials."),
+        (
+            TRANSFER,
+            "Gains over no source +10.0, class-conditional noise +10.0. 4 trials.",
+        ),
         (NOISE_DOES, "On 4 trials, gains with the real source over class-noise: "),
         (WITHOUT_SOURCE, "On 4 trials, gains with the real source over none: "),
     ],

@@ -88,7 +88,7 @@ def test_a_fit_without_a_source_may_be_a_row_and_is_not_repeated(
     assert keys(found, "control") == ["target-only", "dama, none", *STATES[1:]]
     assert {row.key for row in found.rows} == {row.key for row in rows}
     [row] = [row for row in found.shown_rows if row.key == "dama, none"]
-    assert (row.display_name, row.state) == ("DAMA, none", "none")
+    assert (row.display_name, row.state) == ("DAMA, no source", "none")
 
 
 def test_a_method_that_is_told_of_the_test_samples_says_so_and_is_no_method() -> None:
@@ -174,7 +174,7 @@ def test_another_reference_owns_the_rows_of_the_states(
     found = plan(embedded | {"reference": "dama", "baseline": "cdls-sup"})
     controls = [row for row in found.rows if row.kind == "control"]
     assert [row.method for row in controls] == ["target-only"] + ["dama"] * len(STATES)
-    assert controls[1].display_name == "DAMA, none"
+    assert controls[1].display_name == "DAMA, no source"
     names = [found.role_name(role) for role in ("reference", "baseline")]
     assert names == ["DAMA", "CDLS_sup"]
     assert "cdspp, noise" in keys(found, "state")

@@ -133,7 +133,7 @@ def leader(pairwise: pd.DataFrame) -> str:
     first, others = ranked.iloc[0], ranked.iloc[1:]
     text = (
         f"{first['display_name']} is the most accurate of "
-        f"{counted(len(ranked), 'method')} with labels only and all trials: "
+        f"{counted(len(ranked), 'method')} with all trials: "
         f"{in_points(first['accuracy'])} %"
     )
     rivals = pd.concat([others[others["role"] == REFERENCE], others])["row"].head(1)

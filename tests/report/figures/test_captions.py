@@ -149,7 +149,11 @@ def test_the_trials_are_those_behind_the_means(
         ("labels", "SVM", "Dashed: SVM_t."),
         ("iterations", "SVM", "Dashed: SVM_t,"),
         ("sensitivity", "main run", "Grey bar: the value of the main run."),
-        ("forest", "strongest control", "Vertical bars: the gain over the strongest"),
+        (
+            "forest",
+            "strongest control",
+            "Vertical bars: the gain that is least certain",
+        ),
         ("source-help", "strongest control", "over the strongest control"),
         ("methods", "", "* supervised."),
     ],

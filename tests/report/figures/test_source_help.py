@@ -49,7 +49,7 @@ def test_every_task_has_its_verdict_and_the_gain_over_the_hardest_state(
     assert shown.count(helps.label) == len(hardest) == 5
     assert [text for text in shown if re.match(r"\S+ over (?!SVM|the)", text)] == [
         f"{in_points(gain, sign=True)} over {rival}"
-        for gain, rival in zip(hardest["gain"], hardest["rival"], strict=True)
+        for gain, rival in zip(hardest["gain"], hardest["rival_name"], strict=True)
     ]
     assert Transfer.POSITIVE.colour in svg
 

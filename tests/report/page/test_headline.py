@@ -28,7 +28,7 @@ def test_the_headline_is_aligned_and_says_where_the_page_is(
     assert lines[4].endswith("▲ positive transfer")
     assert "Docs to code" in lines[8]
     assert "○ inconclusive" in lines[9]
-    first = next(i for i, line in enumerate(lines) if line.startswith("accuracy, per"))
+    first = next(i for i, line in enumerate(lines) if line.startswith("accuracy in "))
     grid = lines[first : lines.index("", first)]
     assert grid[1].startswith("SVM_t*")
     assert grid.pop() == "* supervised."

@@ -75,7 +75,10 @@ def test_every_way_is_a_line_with_accuracy_gain_sign_and_word(page: Path) -> Non
     ]
     for verdict in (Transfer.POSITIVE, Transfer.INCONCLUSIVE):
         assert opening.count(f'class="{verdict.key}"') == 1
-    assert "without a source: 77.7 % (CDSPP, none-matched), best of 7 fits" in opening
+    assert (
+        "without a source: 77.7 % (CDSPP, no source, sizes matched), best of 7 fits"
+        in opening
+    )
     assert "Digits: 10 trials, 20 source and 3 target labels per class." in opening
 
 
@@ -92,7 +95,9 @@ def test_the_rule_stands_below_the_lines_with_the_states_and_the_margin(
 def test_every_benchmark_opens_with_the_method_that_leads(page: Path) -> None:
     section = section_of(read_page(page)[0], "benchmark-digits")
     first = section[section.index("<p>") : section.index("</p>")]
-    assert first.startswith("<p>CDSPP is the most accurate of 5 methods: 82.4")
+    assert first.startswith(
+        "<p>CDSPP is the most accurate of 5 methods with all trials: 82.4"
+    )
     assert in_order(
         section, "in four styles", 'id="table-pairwise_digits"', "<details>"
     )

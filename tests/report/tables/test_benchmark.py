@@ -19,6 +19,7 @@ from support.report_data import (
 
 from cdspp.analysis.summary import Summary, mean_sd
 from cdspp.core.names import SELECTED
+from cdspp.core.wording import STATE_TITLES
 from cdspp.report.tables.benchmark import build_benchmark_tables, build_overview
 from cdspp.report.tables.table import (
     Cell,
@@ -78,7 +79,7 @@ def test_rows_stand_in_blocks_supervised_first_controls_last() -> None:
         ("Semi-supervised", "CDSPP"),
         ("Semi-supervised", "CDSPP+PCA"),
         ("Controls", CONTROLS[0]),
-        *(("Controls", f"CDSPP, {name}") for name in CONTROLS[1:]),
+        *(("Controls", f"CDSPP, {STATE_TITLES[name]}") for name in CONTROLS[1:]),
     ]
     # Other methods in other states are shown by their gains, not here.
     assert len(plan.rows) > len(table.lines)
