@@ -29,6 +29,7 @@ ANALYSIS = (
     "cdspp.analysis.comparison",
     "cdspp.analysis.vote",
     "cdspp.analysis.pool",
+    "cdspp.analysis.transfer",
     "cdspp.analysis.verdicts",
 )
 OTHERS = (
