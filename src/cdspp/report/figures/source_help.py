@@ -1,6 +1,7 @@
 """Charts of gains: by task, and by method and control."""
 
 import math
+import textwrap
 from collections.abc import Sequence
 from functools import partial
 from typing import Any
@@ -140,37 +141,34 @@ def draw_source_states(
     longest = max(map(len, names), default=0)
     names_width = 0.25 + style.letter() / style.scale() * longest
     wanted = names_width + 0.57 * (widest + _COLUMN)
-    space = style.width() / style.scale() - names_width
-    upright = space < 0.62 * (widest + _COLUMN)  # headings
     tight = style.width() < wanted * style.scale()  # signs are above their numbers
-    sizes: Any = {"line": 0.245, "frame": 0.75, "most": max(5.0, wanted), "rest": 0.3}
-    sizes |= {"frame": 1.1} if upright else {}
-    sizes |= {"line": 0.34, "frame": 1.3} if tight else {}
+    sizes: Any = {"line": 0.245, "frame": 1.35, "most": max(5.0, wanted), "rest": 0.3}
+    sizes |= {"line": 0.34, "frame": 1.55} if tight else {}
     sizes |= {"height_ratios": [length + 1 for length in lengths]}
     titles = [plan.title for plan in plans]
     with style.stacked(titles, lengths, outputs, **sizes) as (figure, panels):
         for group, axes in zip(groups, panels, strict=True):
-            _matrix(axes, group, tight=tight, upright=upright)
+            _matrix(axes, group, tight=tight)
         signs = ", ".join(verdict.label for verdict in Transfer)
         text = "gain over this control (points), and by both measures:"
         figure.supxlabel(f"{text}\n{signs}")
         figure.describe(plans)
 
 
-def _matrix(
-    axes: Axes, comparisons: pd.DataFrame, *, tight: bool, upright: bool
-) -> None:
+def _matrix(axes: Axes, comparisons: pd.DataFrame, *, tight: bool) -> None:
     names = comparisons.drop_duplicates("row").set_index("row")["display_name"]
     states = source_help.rivals_of([comparisons])
     for y, (_, pairs) in enumerate(comparisons.groupby("row", sort=False)):
         by_rival = {pair.rival: pair for pair in pairs.itertuples()}
         verdict = Transfer.of(pairs["verdict"].iloc[0])
         look: Any = {"va": "center", "color": verdict.colour}
-        axes.text(-0.48 - _COLUMN, y, verdict.label, **look)
+        # One column of a page has room for the signs alone.
+        text = verdict.sign if tight else verdict.label
+        axes.text(-0.48 - _COLUMN, y, text, **look)
         for x, state in enumerate(states):
             _cell(axes, x, y, by_rival.get(state), tight=tight)
-    heads = [title.replace("-", "-\n").replace(" ", "\n") for title in states.values()]
-    axes.set_xticks(range(len(states)), heads, rotation=90 if upright else 0)
+    heads = [textwrap.fill(title, 13) for title in states.values()]
+    axes.set_xticks(range(len(states)), heads, rotation=90)
     look = {"transform": axes.get_xaxis_transform(), "color": style.MUTED}
     axes.text(-0.48 - _COLUMN, 1.01, "verdict" if len(names) else "", **look)
     axes.set_yticks(range(len(names)), [style.figure_name(name) for name in names])
@@ -185,6 +183,8 @@ def _cell(axes: Axes, x: int, y: int, pair: Any | None, *, tight: bool) -> None:
     if pair is not None and not math.isnan(pair.gain):
         verdict, reason = source_help.pair_verdict(pair)
         gain, parts = in_points(pair.gain, sign=True), Drawing.of(axes).parts
+        if tight and abs(pair.gain) >= 0.0995:
+            gain = f"{100 * pair.gain:+.0f}".replace("-", "−")
         ink = "white" if verdict is Transfer.POSITIVE else style.INK
         text = f"{verdict.sign}\n{gain}" if tight else f"{verdict.sign} {gain}"
         depth = math.sqrt(min(1.0, abs(pair.gain) / _DARKEST))
