@@ -132,5 +132,7 @@ use rule * from cdspp
     command = [sys.executable, "-m", "snakemake", "--cores", "1", "--dry-run"]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
     assert done.returncode == 1
-    assert "config: of the module statement: 2 faults" in done.stdout
+    assert (
+        "config: of the module statement: the configuration: 2 problems:" in done.stdout
+    )
     assert "unknown key 'trails'" in done.stdout

@@ -334,7 +334,7 @@ def test_a_table_of_an_installed_package_is_one_module_and_one_line(
     project: Project, repository: Path
 ) -> None:
     guide = (repository / "docs/own-table.md").read_text()
-    module = guide.split(":caption: hardest.py\n\n")[1].split("```")[0]
+    module = guide.split("```python hardest.py\n")[1].split("```")[0]
     source = project.folder / "src"
     package = source / "hardest-1.dist-info"
     package.mkdir()
