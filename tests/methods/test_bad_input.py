@@ -148,7 +148,9 @@ def refusal(form: str, case: str) -> str | None:
     return reason(refuses, case)
 
 
+# Sockets of earlier tests may be closed by the garbage collector meanwhile.
 @every_form
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 @pytest.mark.filterwarnings("ignore::cdspp.core.errors.CollapseWarning")
 @pytest.mark.filterwarnings("ignore::cdspp.core.errors.LabelWarning")
 @pytest.mark.filterwarnings("ignore::cdspp.core.errors.BridgeWarning")
