@@ -11,7 +11,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from cdspp.analysis.inspection import Believed, cut, doubt_lines, wrapped
+from cdspp.analysis.inspection import BaseInspection, cut, doubt_lines, wrapped
 from cdspp.core.errors import refusals
 from cdspp.core.labels import class_table
 from cdspp.core.wording import counted, listed, shortened
@@ -30,7 +30,7 @@ PICTURES, PIXELS = 6, 160  # images of a domain on a page, and their longer side
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class FolderInspection(Believed):
+class FolderInspection(BaseInspection):
     """Beliefs on a folder; `data` reads it."""
 
     data: FolderDataset

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from cdspp.datasets.table_rows import DomainRows
 
 __all__ = [
-    "Believed",
+    "BaseInspection",
     "Inspection",
     "cut",
     "doubt_lines",
@@ -50,7 +50,7 @@ MOST_CLASSES = 20  # above this, labels that nearly all differ are in doubt
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Believed:
+class BaseInspection:
     """Beliefs on files; `refused` and `doubtful` say what to type."""
 
     beliefs: Mapping[str, Any] = field(kw_only=True)
@@ -64,7 +64,7 @@ class Believed:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Inspection(Believed):
+class Inspection(BaseInspection):
     """Beliefs on a table or on arrays; the text is for people.
 
     Attributes

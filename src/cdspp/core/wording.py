@@ -34,10 +34,10 @@ def percent(mean: float, sd: float) -> str:
     return f"{100 * mean:.1f} ({spread})"
 
 
-def in_points(fraction: float, *, sign: bool = False) -> str:
+def in_points(fraction: float, *, sign: bool = False, decimals: int = 1) -> str:
     """Write a fraction in percentage points, with a real minus sign."""
     # Adding zero turns a rounded -0.0 into 0.0.
-    text = f"{round(100 * fraction, 1) + 0.0:{'+' if sign else ''}.1f}"
+    text = f"{round(100 * fraction, decimals) + 0.0:{'+' if sign else ''}.{decimals}f}"
     return text.replace("-", "−")
 
 

@@ -182,9 +182,9 @@ def _cell(axes: Axes, x: int, y: int, pair: Any | None, *, tight: bool) -> None:
     verdict, text, ink, depth = Transfer.INCONCLUSIVE, DASH, style.MUTED, 0.0
     if pair is not None and not math.isnan(pair.gain):
         verdict, reason = source_help.pair_verdict(pair)
-        gain, parts = in_points(pair.gain, sign=True), Drawing.of(axes).parts
-        if tight and abs(pair.gain) >= 0.0995:
-            gain = f"{100 * pair.gain:+.0f}".replace("-", "−")
+        decimals = 0 if tight and abs(pair.gain) >= 0.0995 else 1
+        gain = in_points(pair.gain, sign=True, decimals=decimals)
+        parts = Drawing.of(axes).parts
         ink = "white" if verdict is Transfer.POSITIVE else style.INK
         text = f"{verdict.sign}\n{gain}" if tight else f"{verdict.sign} {gain}"
         depth = math.sqrt(min(1.0, abs(pair.gain) / _DARKEST))
