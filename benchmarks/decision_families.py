@@ -21,7 +21,7 @@ import numpy as np
 
 from benchmarks import decision_data as data
 from benchmarks.decision_data import Sides, Table
-from cdspp.core.names import REAL, SHUFFLED_COLUMNS, SHUFFLED_PAIRS, SWAPPED
+from cdspp.core.names import PERMUTED_CLASSES, REAL, SHUFFLED_COLUMNS, SHUFFLED_PAIRS
 from cdspp.core.seeding import generator
 from cdspp.methods.base import UNLABELLED, Float, Int, SourceDomain
 from cdspp.stages.source_states import SourceState
@@ -332,7 +332,7 @@ FAMILIES: Mapping[str, Family] = {
         Family("digits, a stripe", _digits),
         Family("digits, moved", partial(_digits, moved=True)),
         Family("digits, no bridge", partial(_digits, bridged=False), labelled=NATURAL),
-        Family("digits, exchanged classes", _digits, SWAPPED),
+        Family("digits, exchanged classes", _digits, PERMUTED_CLASSES),
         Family("digits, other classes", _digits, OTHER_CLASSES),
         Family("embedded digits, 100 pairs", _embedded_digits),
         Family("embedded digits, 20 pairs", partial(_embedded_digits, n_pairs=20)),
@@ -375,7 +375,7 @@ FAMILIES: Mapping[str, Family] = {
         Family(
             "photographs, exchanged classes",
             partial(_sample_sides, load=_decaf, n_rows=(250, 157)),
-            SWAPPED,
+            PERMUTED_CLASSES,
         ),
         Family(
             "library to code, twenty classes",

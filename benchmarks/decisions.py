@@ -60,7 +60,7 @@ RECIPES: Mapping[str, tuple[str, ...]] = {
     "pooled logistic regression": ("pooled-logistic-regression", "logistic-regression"),
     "pooled random forest": ("pooled-random-forest", "random-forest"),
     "stacked": ("stacked-logistic-regression", "logistic-regression"),
-    "shared columns+, paired map+": ("shared-columns-plus", "paired-map-plus", ALWAYS),
+    "shared columns or pairs": ("shared-columns-plus", "paired-map-plus", ALWAYS),
 }
 TEMPERATURES = (0.04, 0.12)  # of the vote, beside the one in use
 LOSS = 0.01  # a policy that loses more over `target-only` misleads

@@ -23,7 +23,7 @@ from cdspp.analysis.verdicts import (
     joint_verdict,
     two_way_gain,
 )
-from cdspp.core.names import ALONE, REAL, SWAPPED, WITHOUT_SOURCE
+from cdspp.core.names import NO_SOURCE, PERMUTED_CLASSES, REAL, WITHOUT_SOURCE
 from cdspp.core.seeding import generator
 from cdspp.methods import make
 from cdspp.methods.base import Float, Int, SourceDomain
@@ -32,7 +32,7 @@ from cdspp.stages.source_states import STATES, SourceState
 __all__ = [
     "ACCURACY",
     "BALANCED",
-    "HARDEST",
+    "STRONGEST",
     "KINDS",
     "MARGIN",
     "POOL_ROWS",
@@ -42,7 +42,7 @@ __all__ = [
 ]
 
 MARGIN = 0.01
-HARDEST = "hardest"
+STRONGEST = "strongest"
 MEASURES = ACCURACY, BALANCED = ("accuracy", "balanced")
 Gains = dict[str, dict[str, tuple[PairedGain, PairedGain]]]  # by measure and state
 POOL_ROWS = (6, 15, 60)  # target rows per class
@@ -113,7 +113,7 @@ def judge_population(
     dict
         `kind`, `rows`, `method`, and `cases` with an entry per pool: the `verdict`, or
         that the measures disagree; the verdicts that are `true` by the other pools, and
-        `certain` beyond two standard errors; and `intervals` by measure and rival
+        `certain` beyond two standard errors; and `intervals` by measure and comparator
         (none, and the strongest control): the distance from gain to truth, corrected
         for the error of the truth, half the one-way and half the two-way 95 % interval,
         and their standard errors.
@@ -162,7 +162,9 @@ def _correct_rows(
     """Return by state which rows are predicted rightly (trials, rows)."""
     # With two classes, swapping gives the mirrored problem, with equal results.
     has_two_classes = len(problem.centres_target) == 2
-    states = [name for name in STATES if not (has_two_classes and name == SWAPPED)]
+    states = [
+        name for name in STATES if not (has_two_classes and name == PERMUTED_CLASSES)
+    ]
     shape = n_trials, len(problem.truth)
     correct = {name: np.full(shape, np.nan) for name in states}
     real, model = problem.source, make(method)
@@ -191,7 +193,10 @@ def _case(pool: Gains, truth: Float, error: Float, n_pools: int) -> dict[str, An
         gains = {state: two_way for state, (_, two_way) in pool[measure].items()}
         verdict = decide_all([gains], margin=MARGIN)[0]
         verdicts.append(verdict)
-        for comparator, state in ((ALONE, ALONE), (HARDEST, verdict.hardest)):
+        for comparator, state in (
+            (NO_SOURCE, NO_SOURCE),
+            (STRONGEST, verdict.strongest),
+        ):
             one_way, two_way = pool[measure][state]
             distance = abs(two_way.gain - true[states.index(state)])
             # The truth is a mean over the other pools, and scatters as such.

@@ -77,7 +77,7 @@ def _read(path: Path) -> Iterator[Any]:
 
 
 def _gains(matrix: pd.DataFrame) -> Iterator[Number]:
-    """Yield gains over every rival, and verdicts corrected for the methods."""
+    """Yield gains over every comparator, and verdicts corrected for the methods."""
     by_benchmark = (rows for _, rows in matrix.groupby("benchmark", sort=False))
     for group in chain.from_iterable(map(by_default, by_benchmark)):
         first = group.iloc[0]
@@ -87,8 +87,10 @@ def _gains(matrix: pd.DataFrame) -> Iterator[Number]:
             yield Number(first["benchmark"], first["row"], name, first[name])
         for entry in group.itertuples():
             place = first["benchmark"], first["row"]
-            yield Number(*place, f"gain over {entry.rival}", entry.gain)
-            yield Number(*place, f"accuracy in {entry.rival}", entry.rival_accuracy)
+            yield Number(*place, f"gain over {entry.comparator}", entry.gain)
+            yield Number(
+                *place, f"accuracy in {entry.comparator}", entry.comparator_accuracy
+            )
 
 
 def _own_verdicts(comparisons: pd.DataFrame) -> Iterator[Number]:

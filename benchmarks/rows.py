@@ -68,11 +68,11 @@ def _smallest(votes: Votes, n: int, rng: np.random.Generator) -> Int:
     return votes.least_certain(n, rng)[:n]
 
 
-def _third(votes: Votes, n: int, rng: np.random.Generator) -> Int:
+def _uncertain_third(votes: Votes, n: int, rng: np.random.Generator) -> Int:
     return np.asarray(rng.permutation(votes.least_certain(n, rng))[:n])
 
 
-def _any(votes: Votes, n: int, rng: np.random.Generator) -> Int:
+def _random(votes: Votes, n: int, rng: np.random.Generator) -> Int:
     return np.asarray(rng.permutation(len(votes.margins))[:n])
 
 
@@ -118,8 +118,8 @@ RULES: Mapping[str, Rule] = {
     "margin and distance": _distant,
     "clusters of the least certain third": _clusters,
     "pairs of classes in turn": _classes_in_turn,
-    "least certain third at random": _third,
-    "random": _any,
+    "least certain third at random": _uncertain_third,
+    "random": _random,
 }
 
 

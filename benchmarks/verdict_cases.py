@@ -19,7 +19,7 @@ from scipy.special import ndtri
 from benchmarks.populations import MARGIN, judge_population
 from cdspp.analysis.transfer import Transfer
 from cdspp.analysis.verdicts import PairedGain, Stratum, decide_all, two_way_gain
-from cdspp.core.names import ALONE, REAL
+from cdspp.core.names import NO_SOURCE, REAL
 from cdspp.core.seeding import generator
 from cdspp.methods.base import Float
 from cdspp.stages.source_states import STATES
@@ -111,7 +111,10 @@ def simulate(
         is below a quantile.
     """
     tasks, trials = shape
-    losses = {**dict.fromkeys(STATES, scenario.over_others), ALONE: scenario.over_none}
+    losses = {
+        **dict.fromkeys(STATES, scenario.over_others),
+        NO_SOURCE: scenario.over_none,
+    }
     means = CORRECT_SHARE - np.array(list({**losses, REAL: 0.0}.values()))
     chances = np.tile(means[:, None, None], (tasks, 1, trials, 1))
     failing = rng.random((tasks, trials, 1)) < FAILING_SHARE

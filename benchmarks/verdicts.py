@@ -25,16 +25,16 @@ from benchmarks.measure import run_module
 from benchmarks.populations import (
     ACCURACY,
     BALANCED,
-    HARDEST,
     KINDS,
     POOL_ROWS,
+    STRONGEST,
     one_and_two_way_gains,
 )
 from benchmarks.verdict_cases import SCENARIOS, VERDICTS
 from cdspp.analysis.transfer import DISAGREE, Transfer
 from cdspp.analysis.verdicts import Stratum
 from cdspp.core.errors import DataError
-from cdspp.core.names import ALONE, MAIN
+from cdspp.core.names import MAIN, NO_SOURCE
 from cdspp.stages.score import SampleScores
 from cdspp.stages.source_states import STATES
 
@@ -58,7 +58,9 @@ METHODS = "cdspp", "cdspp-sup"  # one is transductive, the other inductive
 NOMINAL = 0.05
 POWER = "power"
 TRIALS, TASKS = (5, 10), (1, 8)
-INTERVALS = [f"{m} {over}" for m in (ACCURACY, BALANCED) for over in (ALONE, HARDEST)]
+INTERVALS = [
+    f"{m} {over}" for m in (ACCURACY, BALANCED) for over in (NO_SOURCE, STRONGEST)
+]
 QUARTILES = (0.25, 0.5, 0.75)
 PER_PROCESS = 8
 
@@ -225,7 +227,7 @@ def coverage(cases: Sequence[Entry]) -> dict[str, tuple[float, ...]]:
     Returns
     -------
     dict
-        By measure and rival: coverage of one-way and of two-way intervals, median of
+        By measure and comparator: coverage of one-way and two-way intervals, median of
         two-way over one-way standard errors, and the factor by which two-way intervals
         would have to be wider to hold the truth in 95 %.
     """
@@ -272,12 +274,12 @@ def standard_error_ratios(folder: str | os.PathLike[str]) -> dict[str, list[floa
         raise DataError(f"{folder} has no scores/<benchmark>.npz. Run the study again.")
     for scores in map(SampleScores, files):
         fits = {c: scores.right(*c) for c in scores.cells() if c[0] in {MAIN, *STATES}}
-        for (fit, values), (opponent, rival) in combinations(fits.items(), 2):
-            same_fit, same_task = fit[1:] == opponent[1:], fit[:2] == opponent[:2]
-            if MAIN not in {fit[0], opponent[0]} or not (same_fit or same_task):
+        for (fit, values), (other, comparator) in combinations(fits.items(), 2):
+            same_fit, same_task = fit[1:] == other[1:], fit[:2] == other[:2]
+            if MAIN not in {fit[0], other[0]} or not (same_fit or same_task):
                 continue
-            trials = min(len(values), len(rival))
-            gains = Stratum(1.0, values[:trials] - rival[:trials])
+            trials = min(len(values), len(comparator))
+            gains = Stratum(1.0, values[:trials] - comparator[:trials])
             one_way, two_way = one_and_two_way_gains([gains])
             if one_way.error > 0:
                 key = "source states" if same_fit else "pairs of methods"

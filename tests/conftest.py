@@ -28,7 +28,7 @@ ABSENT = {name for name in PARTS if find_spec(name) is None}
 WANTED: set[str] = set()  # by the present test
 
 
-def _noted(hint: Callable[..., str]) -> Callable[..., str]:
+def _with_note(hint: Callable[..., str]) -> Callable[..., str]:
     """Note which packages were said to be missing."""
 
     @wraps(hint)
@@ -59,7 +59,7 @@ def _cached(read: Read) -> Read:
 # Test processes share the cores; workers and their children inherit this.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 # Before other modules import them by name.
-errors.install_hint = _noted(errors.install_hint)
+errors.install_hint = _with_note(errors.install_hint)
 if "yaml" not in ABSENT:
     from cdspp.core import yaml_files
     from cdspp.datasets import catalogue

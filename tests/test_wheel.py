@@ -179,7 +179,7 @@ def test_links_and_addresses_are_those_that_a_release_is_given(
     [path] = tmp_path.glob("*.dist-info/METADATA")
     assert addresses(path) == [PAPER, "Source, https://example.org/cdspp"]
     text = path.read_text(encoding="utf-8")
-    assert "](https://example.org/files/docs/ways.png)" in text
+    assert "](https://example.org/files/docs/kinds-of-transfer.png)" in text
     assert "](docs/" not in text
 
 

@@ -22,7 +22,7 @@ LIKE = re.compile(r"As in (?:[\w ]+: see )?`([\w.]+)`(?:, which [^;.]*)?[.;]?\s*
 Entry = tuple[str, str]  # the line of a parameter, and its description
 
 
-def _class(name: str) -> Any:
+def _class_named(name: str) -> Any:
     module, _, last = name.rpartition(".")
     return getattr(importlib.import_module(module) if module else cdspp, last)
 
@@ -37,7 +37,7 @@ def _entries(section: str) -> Iterator[tuple[str, Entry]]:
             names, typed, _ = head.partition(" : ")
             for name in names.split(", "):
                 if origin or text == "Likewise.":
-                    before = parameters(_class(origin[1])) if origin else before
+                    before = parameters(_class_named(origin[1])) if origin else before
                     line, inherited = before[name]
                     more = origin[2][:1].upper() + origin[2][1:] if origin else ""
                     yield name, (head if typed else line, f"{inherited} {more}".strip())

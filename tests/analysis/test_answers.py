@@ -11,7 +11,7 @@ from support.report_data import make_plan
 from support.score_data import Cells, TrialSets, as_frame
 
 from cdspp.analysis.answers import reference_answer, tally, verdict_of
-from cdspp.analysis.source_help import by_task, compare_with_rivals
+from cdspp.analysis.source_help import by_task, gains_over_comparators
 from cdspp.analysis.transfer import Transfer
 from cdspp.analysis.verdicts import Verdict, joint_verdict
 
@@ -47,7 +47,7 @@ def told(collapsed: TrialSets | None = None, **tasks: Gains) -> pd.DataFrame:
             for state in states
         },
     }
-    return compare_with_rivals(as_frame(cells, collapsed), plan)
+    return gains_over_comparators(as_frame(cells, collapsed), plan)
 
 
 HELPED = {"none": around(0.02), "noise": around(0.01)}
@@ -55,20 +55,20 @@ HURT = {"none": around(-0.02), "noise": around(0.01)}
 LEVEL = {"none": around(0.0), "noise": around(0.001)}
 OPEN = {"none": around(0.001, SHAKY), "noise": around(0.0, SHAKY)}
 FEW = {"none": around(0.02, SHAKY, 4), "noise": around(0.01, SHAKY, 4)}
-ALONE = "over no source it gains"
+NONE = "over no source it gains"
 SENTENCES = {
     Transfer.POSITIVE: (
         HELPED,
-        f"The source helps CDSPP: {ALONE} 2.0 points (95 % interval 1.8 to 2.2), over "
+        f"The source helps CDSPP: {NONE} 2.0 points (95 % interval 1.8 to 2.2), over "
         "noise 1.0 points (95 % interval 0.8 to 1.2).",
     ),
     Transfer.NEGATIVE: (
         HURT,
-        f"The source hurts CDSPP: {ALONE} −2.0 points (95 % interval −2.2 to −1.8).",
+        f"The source hurts CDSPP: {NONE} −2.0 points (95 % interval −2.2 to −1.8).",
     ),
     Transfer.NO_EFFECT: (
         LEVEL,
-        f"No effect of the source on CDSPP, within ±1 point: {ALONE} 0.0 points "
+        f"No effect of the source on CDSPP, within ±1 point: {NONE} 0.0 points "
         "(95 % interval −0.2 to 0.2).",
     ),
 }
@@ -78,7 +78,7 @@ REASONS = {
     "open": (
         OPEN,
         "Inconclusive for CDSPP, trials do not decide (minimum detectable gain 5.4 at "
-        f"80 % power): {ALONE} 0.1 points (95 % interval −4.4 to 4.6), over noise 0.0 "
+        f"80 % power): {NONE} 0.1 points (95 % interval −4.4 to 4.6), over noise 0.0 "
         "points (95 % interval −4.5 to 4.5).",
     ),
     "few": (FEW, "Inconclusive for CDSPP, fewer than five trials."),
@@ -86,7 +86,7 @@ REASONS = {
     "unspecific": (
         {"none": around(0.02), "noise": around(-0.01)},
         "Inconclusive for CDSPP, gain not specific to the source's labels (−1.0 over "
-        f"noise): {ALONE} 2.0 points (95 % interval 1.8 to 2.2), over noise −1.0 "
+        f"noise): {NONE} 2.0 points (95 % interval 1.8 to 2.2), over noise −1.0 "
         "points (95 % interval −1.2 to −0.8).",
     ),
 }

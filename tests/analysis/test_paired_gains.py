@@ -41,22 +41,22 @@ def test_a_p_value_worked_by_hand() -> None:
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_p_values_and_intervals_are_those_of_scipy(seed: int) -> None:
-    values, rival = two_rows(seed)
-    gain = paired_gain(values, rival)
-    above = stats.ttest_rel(values, rival, alternative="greater")
-    below = stats.ttest_rel(values, rival, alternative="less")
+    values, comparator = two_rows(seed)
+    gain = paired_gain(values, comparator)
+    above = stats.ttest_rel(values, comparator, alternative="greater")
+    below = stats.ttest_rel(values, comparator, alternative="less")
     assert gain.p_above == pytest.approx(above.pvalue, rel=1e-9)
     assert gain.p_below == pytest.approx(below.pvalue, rel=1e-9)
     for level in (0.9, 0.95):
-        expected = stats.ttest_rel(values, rival).confidence_interval(level)
+        expected = stats.ttest_rel(values, comparator).confidence_interval(level)
         assert gain.interval(level) == pytest.approx(tuple(expected), rel=1e-9)
     assert (gain.low, gain.high) == gain.interval(0.95)
 
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_the_other_way_round_everything_turns_its_sign(seed: int) -> None:
-    values, rival = two_rows(seed)
-    gain, back = paired_gain(values, rival), paired_gain(rival, values)
+    values, comparator = two_rows(seed)
+    gain, back = paired_gain(values, comparator), paired_gain(comparator, values)
     assert back.gain == pytest.approx(-gain.gain)
     assert (back.low, back.high) == pytest.approx((-gain.high, -gain.low))
     assert back.p_above == pytest.approx(gain.p_below)

@@ -12,7 +12,7 @@ from support.report_data import make_plan, score_rows, write_sample_scores
 from support.score_data import TrialSets, as_frame
 
 from cdspp.analysis.pairwise import compare_pairwise, leader, read_pairwise
-from cdspp.analysis.source_help import compare_with_rivals, on_average
+from cdspp.analysis.source_help import gains_over_comparators, on_average
 from cdspp.report.tables.source_help import build_pairwise_table
 from cdspp.report.tables.table import to_csv, to_html
 from cdspp.stages.score import SampleScores
@@ -21,9 +21,9 @@ ENDS = ["gain", "low", "high"]
 TWO = {"methods": ("svm-t", "cdspp"), "tasks": ["a_b"], "states": ()}
 
 
-def pair(pairs: pd.DataFrame, row: str, rival: str) -> pd.Series:
-    """Return the gain of a row over a rival."""
-    found = pairs[(pairs["row"] == row) & (pairs["rival"] == rival)]
+def pair(pairs: pd.DataFrame, row: str, comparator: str) -> pd.Series:
+    """Return the gain of a row over a comparator."""
+    found = pairs[(pairs["row"] == row) & (pairs["comparator"] == comparator)]
     assert len(found) == 1
     return found.iloc[0]
 
@@ -51,17 +51,17 @@ def test_pairs_are_antisymmetric_and_those_over_the_baseline(
     pairs = compare_pairwise(scores, plan, per_sample)
     assert len(pairs) == 4 * 3  # target-only too, and no other source state
     for own in pairs.itertuples():
-        other = pair(pairs, own.rival, own.row)
+        other = pair(pairs, own.comparator, own.row)
         assert other["gain"] == -own.gain
         assert (other["low"], other["high"]) == pytest.approx((-own.high, -own.low))
         assert (
             own.trials
             == other["trials"]
-            == (3 if "dama" in (own.row, own.rival) else 4)
+            == (3 if "dama" in (own.row, own.comparator) else 4)
         )
-    rivals = on_average(compare_with_rivals(scores, plan, per_sample))
-    for told in rivals[~rivals["state"]].itertuples():
-        found = pair(pairs, told.row, told.rival)
+    comparators = on_average(gains_over_comparators(scores, plan, per_sample))
+    for told in comparators[~comparators["state"]].itertuples():
+        found = pair(pairs, told.row, told.comparator)
         assert found[ENDS].tolist() == [getattr(told, name) for name in ENDS]
 
 
@@ -96,7 +96,7 @@ def test_ranks_are_by_gains_on_the_trials_of_the_reference() -> None:
     assert methods["own_trials"].to_dict() == {"cdspp": 3, "dama": 4, "tit": 2} | {
         "svm-t": 4
     }
-    over = pairs[pairs["rival"] == "cdspp"].set_index("row")["gain"]
+    over = pairs[pairs["comparator"] == "cdspp"].set_index("row")["gain"]
     assert over[["svm-t", "dama"]].tolist() == pytest.approx([0.05, -0.1])
     assert leader(pairs).startswith("SVM_t* is the most accurate of 3 methods")
 

@@ -17,7 +17,7 @@ from support.score_data import NAN, Cells, TrialSets, as_frame
 from cdspp.analysis.source_help import (
     COMPARISON_COLUMNS,
     by_task,
-    compare_with_rivals,
+    gains_over_comparators,
     matrix,
     of_method,
     read_comparisons,
@@ -27,7 +27,7 @@ from cdspp.report.tables.source_help import build_task_table
 from cdspp.report.tables.table import to_csv
 from cdspp.study.plan import BenchmarkPlan
 
-REAL, ALONE = ("main", "cdspp"), ("main", "target-only")
+REAL, NO_SOURCE = ("main", "cdspp"), ("main", "target-only")
 NOISE, SVM = ("noise", "cdspp"), ("main", "svm-t")
 VALUES = np.array([0.70, 0.72, 0.74, 0.76, 0.78])
 OVER_NONE = np.array([0.02, 0.03, 0.04, 0.05, 0.06])
@@ -43,13 +43,13 @@ def one_task(**rows: Sequence[float]) -> Cells:
     """Return scores of one task whose gains are those above, with changes."""
     known = {"real": VALUES, "alone": VALUES - OVER_NONE, "noise": VALUES - OVER_NOISE}
     found = {**known, "svm": np.full(5, 0.5), **rows}
-    keys = {"real": REAL, "alone": ALONE, "noise": NOISE, "svm": SVM}
+    keys = {"real": REAL, "alone": NO_SOURCE, "noise": NOISE, "svm": SVM}
     return {keys[name]: {"a_b": list(values)} for name, values in found.items()}
 
 
-def against(found: pd.DataFrame, rival: str, task: str = "a_b") -> Any:
-    """Return the comparison of the reference with a rival on a task."""
-    wanted = {"row": "cdspp", "rival": rival, "task": task}
+def against(found: pd.DataFrame, comparator: str, task: str = "a_b") -> Any:
+    """Return the comparison of the reference with a comparator on a task."""
+    wanted = {"row": "cdspp", "comparator": comparator, "task": task}
     (row,) = found[(found[list(wanted)] == wanted).all(axis=1)].itertuples()
     return row
 
@@ -72,26 +72,26 @@ def test_methods_meet_the_baseline_and_their_states_in_order_the_average_last() 
         own_states={"dama": ["none", "noise"]},
     )
     found = draw_comparisons(plan)
-    assert list(zip(found["row"], found["task"], found["rival"], strict=True)) == [
-        (row, task, rival)
+    assert list(zip(found["row"], found["task"], found["comparator"], strict=True)) == [
+        (row, task, comparator)
         for row, states in (
             ("dama", ("none", "noise")),
             ("cdspp", ("none", "swapped-classes", "noise")),
         )
         for task in ("a_b", "b_a", "average")
-        for rival in ("svm-t", *states)
+        for comparator in ("svm-t", *states)
     ]
     names = found[found["row"] == "dama"].iloc[:3]
-    assert names["rival_name"].tolist() == ["SVM_t", "no source", "noise"]
+    assert names["comparator_name"].tolist() == ["SVM_t", "no source", "noise"]
     assert names["state"].tolist() == [False, True, True]
 
 
 def test_a_gain_worked_by_hand() -> None:
-    row = against(compare_with_rivals(as_frame(one_task()), plan_of("a_b")), "none")
+    row = against(gains_over_comparators(as_frame(one_task()), plan_of("a_b")), "none")
     # Differences 2 to 6 points: mean 4, variance 2.5, standard error sqrt(0.5) points.
     error = math.sqrt(0.5) / 100
     assert (row.gain, row.trials, row.losses) == (pytest.approx(0.04), 5, 0)
-    assert (row.accuracy, row.rival_accuracy) == pytest.approx((0.74, 0.70))
+    assert (row.accuracy, row.comparator_accuracy) == pytest.approx((0.74, 0.70))
     half = 2.776445 * error
     assert (row.low, row.high) == pytest.approx((0.04 - half, 0.04 + half), abs=1e-8)
     assert row.p_above == pytest.approx(stats.t(4).sf(0.04 / error))
@@ -100,12 +100,12 @@ def test_a_gain_worked_by_hand() -> None:
 
 
 def test_a_verdict_is_the_same_in_all_rows_of_its_task() -> None:
-    found = compare_with_rivals(as_frame(one_task()), plan_of("a_b"))
-    told = found[["verdict", "p_helps", "p_hurts", "hardest", "detectable"]]
+    found = gains_over_comparators(as_frame(one_task()), plan_of("a_b"))
+    told = found[["verdict", "p_helps", "p_hurts", "strongest", "detectable"]]
     assert len(told.drop_duplicates()) == 1
     (row,) = told.drop_duplicates().itertuples()
     noise = against(found, "noise")
-    assert (row.verdict, row.hardest) == ("inconclusive", "noise")
+    assert (row.verdict, row.strongest) == ("inconclusive", "noise")
     assert row.p_helps == noise.p_above > 0.05
     assert row.p_hurts == against(found, "none").p_below
     # Over noise the mean is 1.2 points, the variance 3.7; the error over none is less.
@@ -116,10 +116,10 @@ def test_a_verdict_is_the_same_in_all_rows_of_its_task() -> None:
 
 
 def test_the_baseline_is_no_state_and_decides_nothing() -> None:
-    found = compare_with_rivals(as_frame(one_task(svm=[0.9] * 5)), plan_of("a_b"))
+    found = gains_over_comparators(as_frame(one_task(svm=[0.9] * 5)), plan_of("a_b"))
     assert against(found, "svm-t").pair == "negative transfer"
-    plain = compare_with_rivals(as_frame(one_task()), plan_of("a_b"))
-    columns = ["verdict", "p_helps", "p_hurts", "hardest", "detectable"]
+    plain = gains_over_comparators(as_frame(one_task()), plan_of("a_b"))
+    columns = ["verdict", "p_helps", "p_hurts", "strongest", "detectable"]
     pd.testing.assert_frame_equal(found[columns], plain[columns])
 
 
@@ -130,7 +130,7 @@ def test_the_tasks_are_corrected_together_and_the_average_is_judged_alone() -> N
             for cell, v in one_task(noise=VALUES - OVER_NONE).items()
         }
     )
-    found = compare_with_rivals(scores, plan_of("a_b", "b_a"))
+    found = gains_over_comparators(scores, plan_of("a_b", "b_a"))
     p = against(found, "none").p_above
     told = {task: group["p_helps"].iloc[0] for task, group in by_task(found).items()}
     expected = {"a_b": 2 * p, "b_a": 2 * p, "average": p}
@@ -142,7 +142,7 @@ def test_a_trial_that_either_side_lacks_is_left_out_and_of_the_average_too() -> 
     cells = one_task()
     both = {cell: {**values, "b_a": values["a_b"]} for cell, values in cells.items()}
     both[NOISE] = {"a_b": list(gap - OVER_NOISE), "b_a": list(VALUES)}
-    found = compare_with_rivals(as_frame(both), plan_of("a_b", "b_a"))
+    found = gains_over_comparators(as_frame(both), plan_of("a_b", "b_a"))
     trials = {task: against(found, "noise", task).trials for task in by_task(found)}
     assert trials == {"a_b": 4, "b_a": 5, "average": 4}
     assert against(found, "noise").gain == pytest.approx(OVER_NOISE[1:].mean())
@@ -176,12 +176,12 @@ def test_without_a_source_the_reference_is_target_only_and_others_are_themselves
     plan = plan_of("a_b", methods=("dama", "cdspp"), states=("none",))
     cells = {
         REAL: {"a_b": [0.8] * 5},
-        ALONE: {"a_b": [0.7] * 5},
+        NO_SOURCE: {"a_b": [0.7] * 5},
         ("main", "dama"): {"a_b": [0.6] * 5},
         ("none", "dama"): {"a_b": [0.5] * 5},
     }
-    found = compare_with_rivals(as_frame(cells), plan)
-    told = found[["row", "rival", "rival_accuracy"]].to_numpy().tolist()
+    found = gains_over_comparators(as_frame(cells), plan)
+    told = found[["row", "comparator", "comparator_accuracy"]].to_numpy().tolist()
     assert told == [["dama", "none", 0.5], ["cdspp", "none", 0.7]]
 
 
@@ -193,14 +193,14 @@ def test_where_target_only_is_another_fit_the_reference_has_its_own(
 ) -> None:
     cells = {
         REAL: {"a_b": [0.8] * 5},
-        ALONE: {"a_b": [0.7] * 3},
+        NO_SOURCE: {"a_b": [0.7] * 3},
         ("none", "cdspp"): {"a_b": [0.75] * 5},
     }
-    found = compare_with_rivals(
+    found = gains_over_comparators(
         as_frame(cells), plan_of("a_b", states=("none",), **other)
     )
     row = against(found, "none")
-    assert (row.rival_accuracy, row.trials) == (pytest.approx(0.75), 5)
+    assert (row.comparator_accuracy, row.trials) == (pytest.approx(0.75), 5)
 
 
 TEN = {"trials": 10, **BOTH}
@@ -209,17 +209,19 @@ TEN = {"trials": 10, **BOTH}
 def ten_trials(collapsed: TrialSets, *tasks: str) -> pd.DataFrame:
     """Compare ten trials of the source helping a lot, some of which collapsed."""
     luck = np.tile([0.0, 0.01], 5)
-    levels = {REAL: 0.8, ALONE: 0.7, NOISE: 0.7, SVM: 0.6}
+    levels = {REAL: 0.8, NO_SOURCE: 0.7, NOISE: 0.7, SVM: 0.6}
     cells = {
         cell: {task: list(level + luck * (cell == REAL)) for task in tasks or ("a_b",)}
         for cell, level in levels.items()
     }
-    return compare_with_rivals(
+    return gains_over_comparators(
         as_frame(cells, collapsed), plan_of(*(tasks or ("a_b",)), **TEN)
     )
 
 
-@pytest.mark.parametrize("cell", [REAL, ALONE, NOISE], ids=["real", "none", "noise"])
+@pytest.mark.parametrize(
+    "cell", [REAL, NO_SOURCE, NOISE], ids=["real", "none", "noise"]
+)
 def test_more_than_a_tenth_of_collapsed_trials_gives_no_statement(
     cell: tuple[str, str],
 ) -> None:
@@ -228,12 +230,12 @@ def test_more_than_a_tenth_of_collapsed_trials_gives_no_statement(
     assert verdicts(found) == {"a_b": DEGENERATE}
     assert found["p_helps"].isna().all()
     silent = {"svm-t", "none", "noise"} if cell == REAL else {against_name(cell)}
-    assert set(found[found["degenerate"]]["rival"]) == silent
+    assert set(found[found["degenerate"]]["comparator"]) == silent
     assert against(found, "none").gain == pytest.approx(0.105)
 
 
 def against_name(cell: tuple[str, str]) -> str:
-    return "none" if cell == ALONE else cell[0]
+    return "none" if cell == NO_SOURCE else cell[0]
 
 
 def test_a_collapsed_baseline_silences_its_own_pair_alone() -> None:
@@ -257,13 +259,13 @@ def test_a_collapsed_task_leaves_others_their_verdict_and_counts_in_the_average(
 
 
 def test_the_share_of_collapsed_trials_is_of_those_that_both_have() -> None:
-    five = {NOISE: [0.7] * 5 + [NAN] * 5, ALONE: [0.7] * 10, REAL: [0.8] * 10}
+    five = {NOISE: [0.7] * 5 + [NAN] * 5, NO_SOURCE: [0.7] * 10, REAL: [0.8] * 10}
     cells = {cell: {"a_b": values} for cell, values in five.items()}
     plan = plan_of("a_b", **TEN)
-    found = compare_with_rivals(as_frame(cells, {NOISE: {"a_b": [1]}}), plan)
+    found = gains_over_comparators(as_frame(cells, {NOISE: {"a_b": [1]}}), plan)
     assert against(found, "noise").degenerate
     assert against(found, "none").pair == "positive transfer"
-    beyond = compare_with_rivals(as_frame(cells, {REAL: {"a_b": [9]}}), plan)
+    beyond = gains_over_comparators(as_frame(cells, {REAL: {"a_b": [9]}}), plan)
     assert set(beyond[beyond["state"]]["pair"]) == {"positive transfer"}
 
 
@@ -271,12 +273,12 @@ def by_domain(gains: dict[str, float | None]) -> pd.DataFrame:
     """Compare a reference that gains so much over no source on each task."""
     cells = {
         REAL: {task: [0.7] * 5 for task in gains},
-        ALONE: {
+        NO_SOURCE: {
             task: [NAN if gain is None else 0.7 - gain] * 5
             for task, gain in gains.items()
         },
     }
-    return compare_with_rivals(as_frame(cells), plan_of(*gains, states=("none",)))
+    return gains_over_comparators(as_frame(cells), plan_of(*gains, states=("none",)))
 
 
 FOUR = {"a_w": 0.01, "a_x": 0.02, "a_y": 0.03, "a_z": 0.03, "b_z": 0.05}
@@ -330,13 +332,13 @@ def bridged(alone: float, shuffled: float = 0.5) -> tuple[BenchmarkPlan, pd.Data
     )
     around = np.array([-0.02, -0.01, 0.0, 0.01, 0.02])
     values = {("main", "paired-map"): 0.74, ("none", "paired-map"): 0.5}
-    values |= {("shuffled-pairs", "paired-map"): shuffled, ALONE: alone, SVM: 0.4}
+    values |= {("shuffled-pairs", "paired-map"): shuffled, NO_SOURCE: alone, SVM: 0.4}
     values |= {REAL: alone}
     own = {
         key: {"a_b": [*(value + around * (1 + i / 9))]}
         for i, (key, value) in enumerate(values.items())
     }
-    return plan, compare_with_rivals(as_frame(own), plan)
+    return plan, gains_over_comparators(as_frame(own), plan)
 
 
 @pytest.mark.parametrize(

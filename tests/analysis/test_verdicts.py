@@ -28,7 +28,7 @@ from cdspp.analysis.verdicts import (
     holm,
     joint_verdict,
 )
-from cdspp.core.names import ALONE, MATCHED
+from cdspp.core.names import NO_SOURCE, SIZE_MATCHED
 
 POSITIVE, NEGATIVE, NO_EFFECT, INCONCLUSIVE = Transfer
 MARGIN = 0.01
@@ -43,7 +43,10 @@ def around(mean: float, error: float = 0.001, trials: int = 10) -> PairedGain:
 
 def task(none: float, other: float, error: float = 0.001, trials: int = 10) -> Task:
     """Return the gains over no source, and over another."""
-    return {ALONE: around(none, error, trials), "noise": around(other, error, trials)}
+    return {
+        NO_SOURCE: around(none, error, trials),
+        "noise": around(other, error, trials),
+    }
 
 
 def judge(gains: Task, margin: float = MARGIN) -> Verdict:
@@ -93,7 +96,7 @@ def test_holm_rejects_what_stepping_down_rejects(seed: int) -> None:
 def test_a_source_helps_that_is_better_than_every_state() -> None:
     verdict = judge(task(0.02, 0.003))
     assert verdict.transfer is POSITIVE
-    assert verdict.hardest == "noise"
+    assert verdict.strongest == "noise"
     assert verdict.p_helps == pytest.approx(stats.t(9).sf(3), rel=1e-9)
     assert verdict.p_hurts > 0.99
 
@@ -119,7 +122,7 @@ def test_fewer_than_five_trials_give_no_verdict() -> None:
     few, many = task(0.02, 0.02, trials=4), task(0.02, 0.02)
     assert words([few]) == [TOO_FEW]
     assert words([{**many, "noise": few["noise"]}]) == [TOO_FEW]
-    assert decide_pair(few[ALONE], MARGIN) is INCONCLUSIVE
+    assert decide_pair(few[NO_SOURCE], MARGIN) is INCONCLUSIVE
     assert math.isnan(judge(few).p_helps)
 
 
@@ -132,7 +135,7 @@ def test_nothing_is_said_of_a_collapsed_task() -> None:
     verdict = decide_all([task(0.02, 0.02)], margin=MARGIN, degenerate=[True])[0]
     assert (verdict.transfer, verdict.reason) == (INCONCLUSIVE, DEGENERATE)
     assert math.isnan(verdict.p_helps)
-    assert verdict.hardest == ""
+    assert verdict.strongest == ""
 
 
 def test_one_task_of_which_two_are_judged_needs_half_the_p_value() -> None:
@@ -183,9 +186,9 @@ def test_equal_is_two_one_sided_tests(side: int, trials: int) -> None:
         ]
         equal = max(p_values) < 0.05
         assert equal == (inside > 0)
-        gains = {ALONE: gain_of(found), "noise": around(0.0)}
+        gains = {NO_SOURCE: gain_of(found), "noise": around(0.0)}
         assert judge(gains).transfer is (NO_EFFECT if equal else INCONCLUSIVE)
-        assert decide_pair(gains[ALONE], MARGIN) == (
+        assert decide_pair(gains[NO_SOURCE], MARGIN) == (
             NO_EFFECT if equal else INCONCLUSIVE
         )
 
@@ -209,7 +212,7 @@ def test_the_detectable_gain_is_found_in_four_of_five_studies(n_others: int) -> 
     expected = quantiles.sum() * error / trials**0.5
     found = []
     for values in rng.normal(expected, error, (400, trials)):
-        gains = {ALONE: gain_of(values), "noise": around(1.0)}
+        gains = {NO_SOURCE: gain_of(values), "noise": around(1.0)}
         verdict = decide_all([gains, *chance], margin=0.0)[0]
         spread = values.std(ddof=1) / error
         assert verdict.detectable == pytest.approx(expected * spread)
@@ -222,17 +225,20 @@ def test_the_detectable_gain_is_found_in_four_of_five_studies(n_others: int) -> 
 def test_both_forms_of_no_source_must_say_so(word: str) -> None:
     same, other = {NEGATIVE: (-0.02, 0.02), NO_EFFECT: (0.0, 0.02)}[word]
     gains = {"noise": around(0.0)}
-    assert judge({ALONE: around(same), MATCHED: around(same), **gains}).transfer is word
     assert (
-        judge({ALONE: around(same), MATCHED: around(other), **gains}).transfer
+        judge({NO_SOURCE: around(same), SIZE_MATCHED: around(same), **gains}).transfer
+        is word
+    )
+    assert (
+        judge({NO_SOURCE: around(same), SIZE_MATCHED: around(other), **gains}).transfer
         is INCONCLUSIVE
     )
     assert (
-        judge({ALONE: around(other), MATCHED: around(same), **gains}).transfer
+        judge({NO_SOURCE: around(other), SIZE_MATCHED: around(same), **gains}).transfer
         is INCONCLUSIVE
     )
     # A study that runs one of them alone has its word from that.
-    assert judge({MATCHED: around(same), **gains}).transfer is word
+    assert judge({SIZE_MATCHED: around(same), **gains}).transfer is word
 
 
 def test_verdicts_of_two_measures_agree_or_are_inconclusive() -> None:
@@ -248,9 +254,9 @@ def test_verdicts_of_two_measures_agree_or_are_inconclusive() -> None:
 @pytest.mark.parametrize(
     ("gains", "reason"),
     [
-        ({ALONE: 0.05, MATCHED: 0.05, "noise": -0.05}, NOT_SPECIFIC),
-        ({ALONE: 0.05, MATCHED: 0.0, "noise": -0.05}, NOT_DECIDED),
-        ({ALONE: 0.05, "svm-t": 0.0, "noise": -0.05}, NOT_DECIDED),
+        ({NO_SOURCE: 0.05, SIZE_MATCHED: 0.05, "noise": -0.05}, NOT_SPECIFIC),
+        ({NO_SOURCE: 0.05, SIZE_MATCHED: 0.0, "noise": -0.05}, NOT_DECIDED),
+        ({NO_SOURCE: 0.05, "svm-t": 0.0, "noise": -0.05}, NOT_DECIDED),
         ({"noise": -0.05}, NOT_DECIDED),
     ],
 )
@@ -269,7 +275,7 @@ def test_no_effect_states_its_margin() -> None:
 @pytest.mark.parametrize("seed", range(2))
 def test_the_order_of_tasks_and_states_does_not_matter(seed: int) -> None:
     rng = np.random.default_rng(seed)
-    names = (ALONE, "swapped-classes", "noise")
+    names = (NO_SOURCE, "swapped-classes", "noise")
     tasks = [
         {name: gain_of(rng.normal(mean, 0.02, 10)) for name in names}
         for mean in (-0.03, 0.0, 0.02, 0.05)

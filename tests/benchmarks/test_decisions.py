@@ -49,7 +49,7 @@ from benchmarks.decisions import (
 from benchmarks.earlier_bet import COMMIT, ROOT, Bet, earlier_bets, export_code
 from benchmarks.planted import Planted
 from cdspp.core.errors import DataError
-from cdspp.core.names import REAL, SHUFFLED_COLUMNS, SHUFFLED_PAIRS, SWAPPED
+from cdspp.core.names import PERMUTED_CLASSES, REAL, SHUFFLED_COLUMNS, SHUFFLED_PAIRS
 from cdspp.methods.base import UNLABELLED
 
 GOOD, BAD = "wine, three columns", "wine, wrong columns"
@@ -116,7 +116,13 @@ def test_bad_sources_are_what_they_are_called() -> None:
     real = family().draw(2, 0)
     bad = {
         state: family(state).draw(2, 0)
-        for state in (NOISE, PERMUTED, SWAPPED, SHUFFLED_COLUMNS, SHUFFLED_PAIRS)
+        for state in (
+            NOISE,
+            PERMUTED,
+            PERMUTED_CLASSES,
+            SHUFFLED_COLUMNS,
+            SHUFFLED_PAIRS,
+        )
     }
     for draw in bad.values():
         assert np.array_equal(draw.X, real.X)
@@ -127,7 +133,7 @@ def test_bad_sources_are_what_they_are_called() -> None:
     permuted = np.asarray(bad[PERMUTED].source.y)
     assert sorted(permuted) == sorted(y)
     assert len({*zip(y, permuted, strict=True)}) > 4
-    swapped = {*zip(y, np.asarray(bad[SWAPPED].source.y), strict=True)}
+    swapped = {*zip(y, np.asarray(bad[PERMUTED_CLASSES].source.y), strict=True)}
     assert len(swapped) == 4
     assert not any(ours == theirs for ours, theirs in swapped)
     assert bad[SHUFFLED_COLUMNS].source.shared_columns == [(0, 1), (1, 0)]
@@ -198,7 +204,7 @@ def test_regrets_worked_by_hand_with_families_weighted_equally(tmp_path: Path) -
     means = policy_means(results)
     assert means.loc[ALWAYS, "regret"] == pytest.approx(((0.4 + 0.2) / 2 + 0.0) / 2)
     assert means.loc[BET, "gain"] == pytest.approx(((0.0 + 0.2) / 2 - 0.2) / 2)
-    always = means.loc["shared columns+, paired map+"]
+    always = means.loc["shared columns or pairs"]
     assert always["accuracy"] == pytest.approx((0.8 + 0.2) / 2)
     assert always["worst"] == always["worst_bad"] == pytest.approx(-0.6)
     assert always["lose"] == pytest.approx(0.5)

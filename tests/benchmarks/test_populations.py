@@ -11,7 +11,7 @@ from benchmarks import populations
 from benchmarks.populations import judge_population, one_and_two_way_gains
 from cdspp.analysis.transfer import Transfer
 from cdspp.analysis.verdicts import Stratum
-from cdspp.core.names import ALONE, REAL, SWAPPED
+from cdspp.core.names import NO_SOURCE, PERMUTED_CLASSES, REAL
 from cdspp.stages.source_states import STATES
 
 HELPS, HURTS, EQUAL, _ = (verdict.word for verdict in Transfer)
@@ -85,10 +85,12 @@ def test_a_pool_is_fitted_in_every_state_that_has_a_meaning(
 
     monkeypatch.setattr(populations, "SourceState", Noted)
     found = judge_population(kind, 6, 1, "cdspp-sup", 3, 5)
-    assert asked == set(STATES) - ({SWAPPED} if kind == "two classes" else set())
+    assert asked == set(STATES) - (
+        {PERMUTED_CLASSES} if kind == "two classes" else set()
+    )
     assert len(found["cases"]) == 3
     for case in found["cases"]:
-        off, one_way, two_way, *_ = case["intervals"][f"accuracy {ALONE}"]
+        off, one_way, two_way, *_ = case["intervals"][f"accuracy {NO_SOURCE}"]
         assert off >= 0
         assert one_way >= 0
         assert two_way > 0

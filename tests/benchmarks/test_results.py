@@ -53,5 +53,5 @@ def test_the_numbers_of_a_study_are_written_by_benchmark_row_and_kind(
         assert numbers[benchmark, "cdspp", "verdict"] == "positive transfer"
         assert numbers[benchmark, "cdspp", "tasks: positive transfer"] == "1"
     for entry in ours.itertuples():
-        gain = float(numbers["docs", "cdspp", f"gain over {entry.rival}"])
+        gain = float(numbers["docs", "cdspp", f"gain over {entry.comparator}"])
         assert gain == pytest.approx(entry.gain, abs=1e-6)

@@ -32,7 +32,7 @@ TIES = "rare rows"
 def case(
     word: str, true: list[str], certain: list[str] | None = None, **interval: float
 ) -> dict[str, Any]:
-    """Return a judged pool; the intervals are equal for all measures and rivals."""
+    """Return a judged pool; intervals are equal for all measures and comparators."""
     numbers = {"off": 0.0, "plain": 1.0, "crossed": 1.0, "error": 0.5, "wider": 0.5}
     of_all = list({**numbers, **interval}.values())
     intervals = dict.fromkeys(INTERVALS, of_all)

@@ -101,10 +101,10 @@ def test_a_method_without_its_bridge_says_which_option_gives_it(
 def test_compare_lets_bridged_methods_take_part(capsys: Any) -> None:
     assert main(["compare", *FILES, *PAIRED, "--repeats", "5"]) == 0
     output = capsys.readouterr().out
-    for word in ("shared columns+", "paired map+"):
+    for word in ("semi-supervised shared columns", "semi-supervised paired map"):
         assert word in output
     assert main(["compare", *FILES, "--shared", "none", "--repeats", "5"]) == 0
-    assert "shared columns+" not in capsys.readouterr().out
+    assert "semi-supervised shared columns" not in capsys.readouterr().out
 
 
 @pytest.mark.usefixtures("folder")
@@ -255,5 +255,5 @@ def test_an_answer_of_no_use_is_an_error_where_that_is_asked_for(capsys: Any) ->
         main(["compare", *how, *chosen])
     output = capsys.readouterr()
     assert "\nUse the vote of " in output.out
-    assert "failed fits of shared columns+" in output.out
+    assert "failed fits of semi-supervised shared columns" in output.out
     assert main(["compare", *how, *chosen, "--shared", EACH_TIMES_TEN]) == 0

@@ -16,7 +16,7 @@ from support.study_files import load_own
 from support.toy_study import CONFIG, write_texts
 from support.written_study import VerifiedStudy, WrittenStudy
 
-from cdspp.analysis.ways import LABELS_ONLY
+from cdspp.analysis.kinds import LABELS_ONLY
 from cdspp.cli.main import main
 from cdspp.core.names import trials_of_block
 from cdspp.core.run_lock import lock_run
@@ -132,12 +132,12 @@ def test_the_headline_of_a_study(printed, tmp_path: Path) -> None:
     content = printed("summary", str(tmp_path / "toy"))
     means = {each["row"]: each["mean"] for each in content["averages"]}
     assert {row.key for row in plan.rows if row.state == "real"} <= means.keys()
-    [way] = content["ways"]
-    assert (way["way"], way["display_name"]) == (LABELS_ONLY, "CDSPP")
-    assert way["accuracy"] == pytest.approx(means["cdspp"])
+    [kind] = content["kinds"]
+    assert (kind["heading"], kind["display_name"]) == (LABELS_ONLY, "CDSPP")
+    assert kind["accuracy"] == pytest.approx(means["cdspp"])
     [best] = content["without_source"]
-    lead = way["accuracy"] - means["target-only"]
-    assert way["gain"] == pytest.approx(lead, abs=1e-3)
+    lead = kind["accuracy"] - means["target-only"]
+    assert kind["gain"] == pytest.approx(lead, abs=1e-3)
     assert best["accuracy"] >= means["target-only"]
     assert content["report"] is None
 

@@ -98,10 +98,10 @@ def test_the_commands_lead_from_the_class_to_its_row_rivals_and_citation(
     printed = {line.split()[1]: shell(line) for line in COMMANDS}
     assert re.search("^Inconclusive for .* Prototypes ", printed["run"], re.M)
     assert re.search(r"^Prototypes  .* \(\d", printed["run"], re.M)
-    rivals = printed["results/plants/tables/pairwise_plants.md"]
-    assert "| Gain over Prototypes |" in rivals
+    comparators = printed["results/plants/tables/pairwise_plants.md"]
+    assert "| Gain over Prototypes |" in comparators
     assert re.search(
-        r"^\| CDSPP \| \d \| [\d.]+ \| \S+ \[\S+ to \S+\] \|$", rivals, re.M
+        r"^\| CDSPP \| \d \| [\d.]+ \| \S+ \[\S+ to \S+\] \|$", comparators, re.M
     )
     assert "% prototypes: " in printed["cite"]
     assert "@article{wang2022cdspp," in printed["cite"]

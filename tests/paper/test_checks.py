@@ -184,7 +184,7 @@ def test_accuracy_settles_where_it_rises_and_then_stays() -> None:
         plateau(by_iteration(0.7, 0.8))
 
 
-def test_the_cheapest_takes_less_than_every_whole_rival() -> None:
+def test_the_cheapest_takes_less_than_every_whole_comparator() -> None:
     seconds = {"dama": 20.0, "cdls": 35.0, "svm-t": 1.0, "stn": 5.0, "cdspp": 10.0}
     assert CHEAPEST(times(seconds, shortened=["stn"])) == (
         SUPPORTED,
@@ -193,7 +193,7 @@ def test_the_cheapest_takes_less_than_every_whole_rival() -> None:
     )
 
 
-def test_cheaper_rivals_are_named() -> None:
+def test_cheaper_comparators_are_named() -> None:
     seconds = {"dama": 5.0, "cdls": 35.0, "cdspp": 10.0}
     numbers = "CDSPP 10 s; cheaper of 2 comparators: DAMA (0.5 ×); 5 trials."
     assert CHEAPEST(times(seconds)) == (CONTRADICTED, numbers)
@@ -223,7 +223,7 @@ def test_the_seconds_of_four_trials_settle_nothing() -> None:
     assert numbers.endswith("of 1 comparator: DAMA (5 ×); 4 trials.")
 
 
-def test_a_row_that_knows_what_others_do_not_is_no_rival_in_time() -> None:
+def test_a_row_that_knows_what_others_do_not_is_no_comparator_in_time() -> None:
     known = times({"dama": 5.0, "cdls": 35.0, "cdspp": 10.0})
     plan = known.plan
     told = [replace(r, kind="informed") if r.key == "dama" else r for r in plan.rows]

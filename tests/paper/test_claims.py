@@ -45,7 +45,7 @@ from cdspp.paper.claims import (
 )
 from cdspp.paper.claims import check_claims as check_with_print
 from cdspp.paper.evidence import CONTRADICTED, SUPPORTED, Times, as_list, decide_gains
-from cdspp.paper.print_checks import read_print
+from cdspp.paper.print_checks import read_reported_numbers
 from cdspp.paper.protocol import read_protocol
 from cdspp.paper.times import measure_times
 from cdspp.report.tables.table import write_tables
@@ -58,7 +58,7 @@ OPEN = Transfer.INCONCLUSIVE.word
 EVERY = read_claims(RESOURCES / "paper/claims.yaml")
 CLAIMS = [claim for claim in EVERY if not CHECKS[claim.check].of_time]
 PROTOCOL = read_protocol(RESOURCES / "paper")
-PRINTED = read_print(RESOURCES / "paper")
+PRINTED = read_reported_numbers(RESOURCES / "paper")
 
 
 def check_claims(evidence: Any, claims: Any) -> pd.DataFrame:

@@ -17,7 +17,7 @@ from cdspp.paper.evidence import CONTRADICTED, SUPPORTED, Evidence, NotTestable
 OPEN = Transfer.INCONCLUSIVE.word
 FLAT = np.zeros(5)
 SHAKY = np.array([-0.04, 0.08, -0.04, -0.04, 0.04])
-NOISE, ALONE = "class-noise", "none"
+NOISE, NO_SOURCE = "class-noise", "none"
 Rows = dict[Any, Any]
 TRANSFER = check_of("transfer", method="cdspp")
 NOISE_DOES = check_of("as-good", state="class-noise")
@@ -56,7 +56,7 @@ def test_a_source_that_hurts_or_makes_no_difference_contradicts_transfer(
 
 
 def test_transfer_is_a_claim_of_cdspp_whatever_the_reference_of_a_study() -> None:
-    known = evidence(methods(ALONE, cdspp=0.05, dama=-0.05))
+    known = evidence(methods(NO_SOURCE, cdspp=0.05, dama=-0.05))
     rows = known.comparisons
     other = rows.assign(role=np.where(rows["row"] == "dama", "reference", ""))
     assert TRANSFER(replace(known, comparisons=other)) == TRANSFER(known)
@@ -64,7 +64,7 @@ def test_transfer_is_a_claim_of_cdspp_whatever_the_reference_of_a_study() -> Non
 
 
 def test_class_noise_is_refuted_by_one_method_that_is_better_with_its_source() -> None:
-    rows = methods(NOISE, dama=0.0, cdspp=0.03) | methods(ALONE, cdspp=0.05)
+    rows = methods(NOISE, dama=0.0, cdspp=0.03) | methods(NO_SOURCE, cdspp=0.05)
     verdict, numbers = NOISE_DOES(evidence(rows))
     assert verdict == CONTRADICTED
     assert numbers == (
@@ -96,13 +96,15 @@ def test_of_several_methods_each_must_be_surer() -> None:
 
 
 def test_without_a_source_the_gain_over_the_baseline_is_told_by_method() -> None:
-    verdict, numbers = WITHOUT_SOURCE(evidence(methods(ALONE, dama=0.0, cdspp=0.05)))
+    verdict, numbers = WITHOUT_SOURCE(
+        evidence(methods(NO_SOURCE, dama=0.0, cdspp=0.05))
+    )
     assert verdict == CONTRADICTED
     assert numbers == (
         "On 5 trials, part of the gain over SVM_t that needs no source: DAMA "
         "+20.0 of +20.0, CDSPP +15.0 of +20.0."
     )
-    level = methods(ALONE, dama=-0.02, pa=0.0, cdspp=SHAKY)
+    level = methods(NO_SOURCE, dama=-0.02, pa=0.0, cdspp=SHAKY)
     assert WITHOUT_SOURCE(evidence(level)).verdict == SUPPORTED
 
 
@@ -166,7 +168,7 @@ def test_of_collapsed_fits_nothing_is_claimed() -> None:
         TRANSFER(evidence(rows, collapsed=fallen))
 
 
-OVER_NONE = check_of("better-in-state", state=NOISE, rival=ALONE)
+OVER_NONE = check_of("better-in-state", state=NOISE, rival=NO_SOURCE)
 OVER_SVM = check_of("better-in-state", state=NOISE, rival="svm-t")
 
 
@@ -174,7 +176,7 @@ def in_states(**accuracies: tuple[Any, Any]) -> Rows:
     """Give methods an accuracy with class noise, and one without a source."""
     rows: Rows = {"svm-t": FLAT + 0.6}
     for name, (noise, alone) in accuracies.items():
-        rows |= {name: FLAT + 0.8, (NOISE, name): noise, (ALONE, name): alone}
+        rows |= {name: FLAT + 0.8, (NOISE, name): noise, (NO_SOURCE, name): alone}
     return rows
 
 

@@ -140,7 +140,7 @@ def test_what_has_another_name_is_refused_and_nothing_made(
 ) -> None:
     folder = brief.folder / f"{kind}s"
     # Of figures of all benchmarks, a function may draw one, whatever its name.
-    own = {"ways", "forest"} if kind == "figure" else set()
+    own = {"kinds-of-transfer", "forest"} if kind == "figure" else set()
     for name in {next(iter(group.captions)) for _, group in brief.groups(kind)} - own:
         outputs = [folder / f"{name}{form}", folder / f"x{name}{form}"]
         message = expected.format(name=name, opening=name.partition("_")[0])

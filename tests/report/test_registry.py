@@ -31,7 +31,7 @@ def of_digits(kind: str, plan: object) -> list[str]:
 
 def test_figures_are_those_for_which_the_plan_has_what_they_need() -> None:
     assert names_of_kind("figure", [make_plan()]) == [
-        "ways",
+        "kinds-of-transfer",
         "forest",
         "source-states",
         "source-help",
@@ -41,7 +41,7 @@ def test_figures_are_those_for_which_the_plan_has_what_they_need() -> None:
         "confusion_digits",
     ]
     bare = make_plan(methods=("svm-t",), states=())
-    opening = ["ways", "forest", "source-states", "source-help"]
+    opening = ["kinds-of-transfer", "forest", "source-states", "source-help"]
     assert of_digits("figure", bare) == [*opening, "methods", "iterations"]
     alpha = curve_entry("alpha", parameter="alpha", methods=["cdspp"])
     both = of_digits("figure", curve_plan(curve_entry(), alpha))

@@ -12,7 +12,7 @@ from support.result_files import write_fit_record
 from support.written_study import WrittenStudy
 
 import cdspp
-from cdspp.analysis.source_help import compare_with_rivals
+from cdspp.analysis.source_help import gains_over_comparators
 from cdspp.analysis.summary import read_scores
 from cdspp.core.errors import DataError
 from cdspp.stages.score import SampleScores
@@ -53,7 +53,7 @@ def test_the_comparisons_are_those_of_all_benchmarks(finished: WrittenStudy) -> 
     found = cdspp.load_results(finished.folder).comparisons
     assert list(found["benchmark"].unique()) == ["digits", "docs"]
     known = [
-        compare_with_rivals(
+        gains_over_comparators(
             read_scores(path), plan, SampleScores(path.with_suffix(".npz"))
         )
         for plan, path in zip(finished.plans, finished.scores.values(), strict=True)

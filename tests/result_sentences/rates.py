@@ -7,7 +7,6 @@ from collections.abc import Iterable, Iterator
 import numpy as np
 from result_sentences.numbers import PRINTED_RATES, Numbers
 from result_sentences.sentences import (
-    ALONE,
     APPENDIX,
     DIGITS,
     DOCS,
@@ -17,6 +16,7 @@ from result_sentences.sentences import (
     HURTS,
     NETS,
     NEWER,
+    NO_SOURCE,
     OFFICE,
     OPEN,
     OPENING,
@@ -188,7 +188,7 @@ NEWER_ROWS = {
     "no source: SVM_t": "svm-t",
     "no source: logistic": "logistic",
     "no source: label spreading": "label-spreading",
-    "no source: CDSPP (target-only)": ALONE,
+    "no source: CDSPP (target-only)": NO_SOURCE,
     "no source: JMEA": "jmea, none",
     "PCA+CORAL": "pca-coral",
     "COOT": "coot",
@@ -238,7 +238,7 @@ def transport_below(n: Numbers) -> bool:
 def best_without(n: Numbers) -> bool:
     """Whether CDSPP, or else JMEA, is the best without a source, by benchmark."""
     best = (max(BARE, key=lambda row: reached(n, place, row)) for place in PLACES)
-    return [*best] == ["jmea, none", ALONE, ALONE, "jmea, none"]
+    return [*best] == ["jmea, none", NO_SOURCE, NO_SOURCE, "jmea, none"]
 
 
 def nothing_helps(n: Numbers) -> bool:

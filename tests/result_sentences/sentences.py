@@ -27,7 +27,7 @@ NEWER, OFFICE = "after-the-paper", "after-the-paper-office"
 NETS = (OFFICE, "surf-googlenet"), (OFFICE, "surf-decaf6")
 PLACES = ((NEWER, DIGITS), (NEWER, DOCS), *NETS)
 HELPS, HURTS, EQUAL, OPEN = (each.word for each in Transfer)
-ALONE = "target-only"
+NO_SOURCE = "target-only"
 LABELS_ONLY = ("cdls-sup", "dama-sup", "cdspp-sup", "dama", "cdls", "tit", "ddacl")
 LABELS_ONLY += ("dama-plus", "cdspp-pca")
 
@@ -76,7 +76,7 @@ def own(n: Numbers, row: str, benchmark: str = DOCS) -> str:
 
 def headline(n: Numbers) -> list[float]:
     """Return the accuracies of CDSPP with its source, and without one."""
-    return [n.accuracy(EMBEDDED, DOCS, row) for row in ("cdspp", ALONE)]
+    return [n.accuracy(EMBEDDED, DOCS, row) for row in ("cdspp", NO_SOURCE)]
 
 
 def bridged(n: Numbers, *rows: str) -> list[float]:
@@ -217,7 +217,7 @@ TABLE = [
         ("| SVM_t, without a source | {} | – | – | – | – | – |", accuracy_of("svm-t")),
         (
             "| target-only, without a source | {} | – | – | – | – | – |",
-            accuracy_of(ALONE),
+            accuracy_of(NO_SOURCE),
         ),
         ("| CDSPP, by labels only | {} | – | – | – | – | – |", accuracy_of("cdspp")),
         (
@@ -230,11 +230,11 @@ TABLE = [
             along_pairs("cdspp-bridge"),
         ),
         (
-            "| paired map+ | – | {} | {} | {} | {} | {} |",
+            "| semi-supervised paired map | – | {} | {} | {} | {} | {} |",
             along_pairs("paired-map-plus"),
         ),
         (
-            "| shared columns+, by words in common | {} | – | – | – | – | – |",
+            "| semi-supervised shared columns, by words in common | {} | – | – | – | – | – |",
             accuracy_of("shared-columns-plus"),
         ),
     )
@@ -256,7 +256,7 @@ def words_of_labels_only(n: Numbers) -> bool:
 
 def fifty_pairs(n: Numbers) -> bool:
     alone, methods = (
-        n.accuracy(EMBEDDED, DOCS, ALONE),
+        n.accuracy(EMBEDDED, DOCS, NO_SOURCE),
         ("cdspp-bridge", "paired-map-plus"),
     )
     few = pairs(n, "cdspp-bridge", 10) < alone
@@ -266,7 +266,7 @@ def fifty_pairs(n: Numbers) -> bool:
 def swapped_cost(n: Numbers, benchmark: str) -> float:
     """Return what a source with permuted classes costs CDSPP against no source."""
     swapped = n(EMBEDDED, benchmark, "cdspp", "accuracy in swapped-classes")
-    return n.accuracy(EMBEDDED, benchmark, ALONE) - float(swapped)
+    return n.accuracy(EMBEDDED, benchmark, NO_SOURCE) - float(swapped)
 
 
 GEOMETRY = "docs/shared-geometry.csv"

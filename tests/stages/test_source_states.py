@@ -11,15 +11,15 @@ import pytest
 from scipy import stats
 
 from cdspp.core.errors import DataError
-from cdspp.core.names import ALONE, CLASS_NOISE, MATCHED, REAL
+from cdspp.core.names import CLASS_NOISE, NO_SOURCE, REAL, SIZE_MATCHED
 from cdspp.methods.base import SourceDomain
 from cdspp.stages.source_states import BRIDGE_STATES, STATES, SourceState, derangement
 
 AXES = (0, "digits", "print_photo", 3)
 NAMES = np.array(["ant", "bee", "cat", "dog"], dtype=object)
 SIZES = (2, 5, 3, 6)
-DRAWN = [name for name in STATES if name not in (REAL, ALONE)]
-OF_SOURCE = [name for name in DRAWN if name != MATCHED]
+DRAWN = [name for name in STATES if name not in (REAL, NO_SOURCE)]
+OF_SOURCE = [name for name in DRAWN if name != SIZE_MATCHED]
 LABELLED = SourceDomain(np.arange(14.0).reshape(7, 2), NAMES[[0, 0, 1, 3, 3, 3, 3]])
 OWN_ROWS = ["class-noise", "noise"]
 OWN_LABELS = ["swapped-classes", "permuted-labels"]
@@ -94,9 +94,9 @@ def test_a_state_of_one_source_leaves_the_others_as_they_are() -> None:
         found = state.of_all(both, LABELLED, axes)
         assert found[1 - place] is both[1 - place]
         assert labels(found[place]).tolist() != labels(both[place]).tolist()
-        left = SourceState(ALONE, domain=domain).of_all(both, LABELLED, axes)
+        left = SourceState(NO_SOURCE, domain=domain).of_all(both, LABELLED, axes)
         assert left == [both[1 - place]]
-    assert SourceState(ALONE).of_all(both, LABELLED, axes) == []
+    assert SourceState(NO_SOURCE).of_all(both, LABELLED, axes) == []
     first, second = SourceState("noise").of_all(both, LABELLED, axes)
     assert not np.array_equal(rows(first), rows(second))
     np.testing.assert_array_equal(rows(first), rows(drawn("noise", *axes)))
@@ -130,7 +130,7 @@ def test_classes_keep_their_sizes_and_rows_their_width(name: str) -> None:
 def test_a_matched_none_repeats_labelled_rows_to_the_class_sizes_of_the_source() -> (
     None
 ):
-    source = drawn(MATCHED)
+    source = drawn(SIZE_MATCHED)
     # No labelled row of the class cat; bees 5 for 1, ants 2 for 2, dogs 6 for 4.
     assert Counter(labels(source)) == {"ant": 2, "bee": 5, "dog": 6}
     known = dict(zip(map(tuple, rows(LABELLED)), labels(LABELLED), strict=True))
@@ -144,7 +144,7 @@ def test_a_matched_none_repeats_labelled_rows_to_the_class_sizes_of_the_source()
 def test_a_matched_none_needs_a_class_in_common() -> None:
     strangers = SourceDomain(np.eye(2), np.array(["emu", "fox"], dtype=object))
     with pytest.raises(DataError, match="target row"):
-        SourceState(MATCHED).of(real_source(), strangers, *AXES)
+        SourceState(SIZE_MATCHED).of(real_source(), strangers, *AXES)
 
 
 @pytest.mark.parametrize("name", OWN_ROWS)

@@ -11,9 +11,9 @@ import numpy as np
 from support.report_data import STATES, make_plan
 from support.score_data import Cells, TrialSets, as_frame, as_results
 
-from cdspp.analysis.source_help import compare_with_rivals
+from cdspp.analysis.source_help import gains_over_comparators
 from cdspp.analysis.summary import CurveScores, summarise
-from cdspp.core.names import ALONE, MAIN
+from cdspp.core.names import MAIN, NO_SOURCE
 from cdspp.methods import method_class
 from cdspp.paper.checks import CHECKS
 from cdspp.paper.evidence import Decision, Evidence, Times
@@ -49,7 +49,7 @@ def evidence(
     ran = dict.fromkeys(method for _, method in cells)
     states = {name: [s for s in STATES if (s, name) in cells] for name in ran}
     if "target-only" in ran:
-        states["cdspp"] = [ALONE, *states["cdspp"]]
+        states["cdspp"] = [NO_SOURCE, *states["cdspp"]]
     plan = make_plan(
         tasks=TASKS,
         methods=[method for method in ran if method != "target-only"],
@@ -63,7 +63,7 @@ def evidence(
     return Evidence(
         summarise(scores, plan, plan.rows),
         [] if curve is None else [curve],
-        compare_with_rivals(scores, plan),
+        gains_over_comparators(scores, plan),
     )
 
 

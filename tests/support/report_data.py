@@ -19,9 +19,9 @@ from support.result_files import (
     write_labels,
 )
 
-from cdspp.analysis.source_help import compare_with_rivals
+from cdspp.analysis.source_help import gains_over_comparators
 from cdspp.analysis.summary import Summary, summarise
-from cdspp.core.names import ALONE, MATCHED, role_domains
+from cdspp.core.names import NO_SOURCE, SIZE_MATCHED, role_domains
 from cdspp.methods import method_class
 from cdspp.paper.plugin import Paper
 from cdspp.report.tables.source_help import build_task_table
@@ -54,15 +54,15 @@ METHODS = {
 }
 # Difference in accuracy between a source state and the real source.
 STATES = {
-    ALONE: -0.005,
-    MATCHED: -0.004,
+    NO_SOURCE: -0.005,
+    SIZE_MATCHED: -0.004,
     "swapped-classes": -0.01,
     "permuted-labels": 0.0,
     "class-noise": -0.005,
     "noise": 0.005,
 }
 # Source states of the reference; without a source it is the method target-only.
-CONTROLS = ("target-only", *(state for state in STATES if state != ALONE))
+CONTROLS = ("target-only", *(state for state in STATES if state != NO_SOURCE))
 DIGIT_TASKS = ("print_sketch", "sketch_photo", "photo_tilted", "tilted_print")
 FEW = ("svm-t", "cdspp-sup", "cdspp", "cdspp-pca")
 RECORD = {
@@ -102,7 +102,7 @@ def make_plan(
     of a domain (100 by default), `facets` are other fields of the benchmark.
     """
     entry = _benchmark(benchmark, tasks, facets)
-    alone = target_only and ALONE in states and "cdspp" in methods
+    alone = target_only and NO_SOURCE in states and "cdspp" in methods
     run = (*methods, *(["target-only"] if alone else []))
     fewer, some, chosen = shortened or {}, fewer_tasks or {}, own_states or {}
     sourced = {name: method_class(name).uses_source for name in run}
@@ -231,7 +231,7 @@ def place_of(summary: Summary, key: str) -> int:
 
 def draw_comparisons(plan: BenchmarkPlan, **options: Any) -> pd.DataFrame:
     """Draw scores for a plan and compare its methods; options of `score_rows`."""
-    return compare_with_rivals(score_rows(plan, **options), plan)
+    return gains_over_comparators(score_rows(plan, **options), plan)
 
 
 def _look(row: Row) -> tuple[float, int]:
@@ -248,7 +248,7 @@ def write_scores(path: Path, plan: BenchmarkPlan, **options: Any) -> Path:
 
 def write_comparisons(path: Path, scores: pd.DataFrame, plan: BenchmarkPlan) -> Path:
     """Write the gains of a plan's methods as the CSV table of a benchmark."""
-    table = build_task_table(compare_with_rivals(scores, plan), plan)
+    table = build_task_table(gains_over_comparators(scores, plan), plan)
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(to_csv(table), encoding="utf-8")
     return path

@@ -7,12 +7,12 @@ import pandas as pd
 
 from cdspp.analysis import source_help, transfer, verdicts
 from cdspp.analysis.transfer import Transfer
-from cdspp.core.names import ALONE, AVERAGE, MATCHED, WITHOUT_SOURCE
+from cdspp.core.names import AVERAGE, NO_SOURCE, SIZE_MATCHED, WITHOUT_SOURCE
 from cdspp.core.wording import in_points, sentence
 
 _OVER = {
-    ALONE: "over no source it gains",
-    MATCHED: "over no source with matched class sizes",
+    NO_SOURCE: "over no source it gains",
+    SIZE_MATCHED: "over no source with matched class sizes",
 }
 
 
@@ -39,15 +39,20 @@ def explanation(comparisons: pd.DataFrame) -> str:
     """
     first = comparisons.iloc[0]
     reason = str(first["reason"])
+    strongest = comparisons[comparisons["comparator"] == first["strongest"]]
+    over = [
+        f"{in_points(s.gain, sign=True)} over {s.comparator_name}"
+        for s in strongest.itertuples()
+    ]
     if reason == transfer.NOT_DECIDED:
-        return f"{reason} ({verdicts.detectable_text(first['detectable'])})"
+        numbers = [] if strongest["state"].all() else over
+        numbers.append(verdicts.detectable_text(first["detectable"]))
+        return f"{reason} ({'; '.join(numbers)})"
     if reason == transfer.DISAGREE:
         both = first["accuracy_verdict"], first["balanced_verdict"]
         return f"{reason} ({both[0]}, {both[1]})"
-    hardest = comparisons[comparisons["rival"] == first["hardest"]]
-    if reason == transfer.NOT_SPECIFIC and len(hardest):
-        gain = in_points(hardest["gain"].iloc[0], sign=True)
-        return f"{reason} ({gain} over {hardest['rival_name'].iloc[0]})"
+    if reason == transfer.NOT_SPECIFIC and over:
+        return f"{reason} ({over[0]})"
     return reason
 
 
@@ -110,9 +115,11 @@ def gain_without_source(comparisons: pd.DataFrame) -> tuple[float, float] | None
 
     It is unknown if fits are degenerate.
     """
-    others = ~comparisons["state"] & (comparisons["rival"] != source_help.ALL_COLUMNS)
+    others = ~comparisons["state"] & (
+        comparisons["comparator"] != source_help.ALL_COLUMNS
+    )
     over_baseline = comparisons[others]["gain"].tolist()
-    over_none = comparisons[comparisons["rival"] == ALONE]["gain"].tolist()
+    over_none = comparisons[comparisons["comparator"] == NO_SOURCE]["gain"].tolist()
     degenerate = (comparisons["reason"] == transfer.DEGENERATE).any()
     if degenerate or not over_baseline or not over_none:
         return None
@@ -121,21 +128,21 @@ def gain_without_source(comparisons: pd.DataFrame) -> tuple[float, float] | None
 
 def _numbers(average: pd.DataFrame) -> str:
     """Return the gains over no source, and over the strongest control."""
-    first, rows = average.iloc[0], {row.rival: row for row in average.itertuples()}
+    first, rows = average.iloc[0], {row.comparator: row for row in average.itertuples()}
     if math.isnan(first["p_helps"]):
         return ""
-    hardest = str(first["hardest"])
+    strongest = str(first["strongest"])
     if first["reason"] == transfer.DISAGREE:
-        rival = rows.get(ALONE) or rows[hardest]
-        name = rival.rival_name
-        gains = (rival.gain, rival.balanced_gain)
+        comparator = rows.get(NO_SOURCE) or rows[strongest]
+        name = comparator.comparator_name
+        gains = (comparator.gain, comparator.balanced_gain)
         plain, balanced = (in_points(gain, sign=True) for gain in gains)
         text = f": {plain} points over {name} by accuracy"
         return f"{text}, {balanced} by balanced accuracy"
     parts = [
-        f"{_OVER.get(state, f'over {rows[state].rival_name}')} "
+        f"{_OVER.get(state, f'over {rows[state].comparator_name}')} "
         f"{interval_text(rows[state])}"
-        for state in dict.fromkeys((*WITHOUT_SOURCE, hardest))
+        for state in dict.fromkeys((*WITHOUT_SOURCE, strongest))
         if state in rows
     ]
     return f": {', '.join(parts)}" if parts else ""

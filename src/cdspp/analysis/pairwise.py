@@ -8,10 +8,10 @@ import numpy as np
 import pandas as pd
 
 from cdspp.analysis.answers import interval_text
-from cdspp.analysis.source_help import Rival, SampleComparison
+from cdspp.analysis.source_help import Comparator, SampleComparison
 from cdspp.analysis.summary import Floats, mean_sd, n_present, summarise
 from cdspp.analysis.verdicts import PairedGain
-from cdspp.core.names import ALONE, AVERAGE, MAIN, REAL, REFERENCE, PathLike
+from cdspp.core.names import AVERAGE, MAIN, NO_SOURCE, REAL, REFERENCE, PathLike
 from cdspp.core.wording import counted, in_points
 from cdspp.methods import external_identity, method_class
 from cdspp.stages.formats import read_csv
@@ -24,12 +24,12 @@ PAIRWISE_COLUMNS = {
     **dict.fromkeys(("uses_source", "external", "collapsed"), "bool"),
     "rank": "int64",
     **{"own_trials": "int64", "accuracy": "float64"},
-    **{"rival": "str", "rival_name": "str"},
-    **dict.fromkeys(("rival_accuracy", "gain", "low", "high"), "float64"),
+    **{"comparator": "str", "comparator_name": "str"},
+    **dict.fromkeys(("comparator_accuracy", "gain", "low", "high"), "float64"),
     "trials": "int64",
 }
 
-_OF_RIVAL = {"": "row", "_name": "display_name", "_accuracy": "accuracy"}
+_OF_COMPARATOR = {"": "row", "_name": "display_name", "_accuracy": "accuracy"}
 
 
 def compare_pairwise(
@@ -70,7 +70,7 @@ def compare_pairwise(
     ]
     lines = [
         sides[i]
-        | {f"rival{key}": sides[k][name] for key, name in _OF_RIVAL.items()}
+        | {f"comparator{key}": sides[k][name] for key, name in _OF_COMPARATOR.items()}
         | {"gain": gain.gain, "low": gain.low, "high": gain.high, "trials": gain.trials}
         for (i, k), gain in sorted(_gains(rows, comparisons, tasks[-1]).items())
     ]
@@ -83,8 +83,10 @@ def _gains(
     """Return the gain of each row over each other one, by their places."""
     gains = {}
     for first, second in combinations(range(len(rows)), 2):
-        rival = Rival(rows[second].key, rows[second].display_name, False, second)
-        gain = comparisons[first].gain(rival, task)
+        comparator = Comparator(
+            rows[second].key, rows[second].display_name, False, second
+        )
+        gain = comparisons[first].gain(comparator, task)
         gains[first, second] = gain
         gains[second, first] = replace(gain, gain=-gain.gain)
     return gains
@@ -105,7 +107,7 @@ def _ranks(
 
 
 def _is_compared(row: Row) -> bool:
-    without_source = row.kind == CONTROL and row.state == ALONE
+    without_source = row.kind == CONTROL and row.state == NO_SOURCE
     return without_source or (row.setting == MAIN and row.kind != INFORMED)
 
 
@@ -136,9 +138,13 @@ def leader(pairwise: pd.DataFrame) -> str:
         f"{counted(len(ranked), 'method')} with all trials: "
         f"{in_points(first['accuracy'])} %"
     )
-    rivals = pd.concat([others[others["role"] == REFERENCE], others])["row"].head(1)
-    leads = pairwise[(pairwise["row"] == first["row"]) & pairwise["rival"].isin(rivals)]
+    comparators = pd.concat([others[others["role"] == REFERENCE], others])["row"].head(
+        1
+    )
+    leads = pairwise[
+        (pairwise["row"] == first["row"]) & pairwise["comparator"].isin(comparators)
+    ]
     for gain in leads.dropna(subset="gain").itertuples():
-        text += f", a gain of {interval_text(gain)} over {gain.rival_name}"
+        text += f", a gain of {interval_text(gain)} over {gain.comparator_name}"
         text += f" on {counted(gain.trials, 'common trial')}"
     return f"{text}."

@@ -27,43 +27,43 @@ ALL_COLUMNS = "all-columns"
 COMPARISON_COLUMNS = {
     name: kind
     for kind, names in (
-        ("str", "benchmark title row display_name role bridge task rival rival_name"),
-        ("str", "rival_row"),
+        ("str", "benchmark title row display_name role bridge task"),
+        ("str", "comparator comparator_name comparator_row"),
         ("bool", "state degenerate"),
-        ("float64", "accuracy rival_accuracy gain low high p_above p_below"),
+        ("float64", "accuracy comparator_accuracy gain low high p_above p_below"),
         ("int64", "losses trials"),
         ("float64", "least"),
         ("bool", "one_decides"),
         ("float64", "domain_low domain_high"),
         ("str", "pair"),
-        ("float64", "balanced_accuracy rival_balanced_accuracy balanced_gain"),
+        ("float64", "balanced_accuracy comparator_balanced_accuracy balanced_gain"),
         ("float64", "balanced_low balanced_high balanced_p_above balanced_p_below"),
         ("str", "balanced_pair"),
-        ("float64", "macro_f1 rival_macro_f1"),
+        ("float64", "macro_f1 comparator_macro_f1"),
         ("str", "verdict reason accuracy_verdict balanced_verdict"),
         ("float64", "p_helps p_hurts p_without"),
-        ("str", "hardest"),
+        ("str", "strongest"),
         ("float64", "detectable balanced_p_helps balanced_p_hurts balanced_p_without"),
     )
     for name in names.split()
 }
 _ESTIMATES = ("gain", "low", "high", "p_above", "p_below")
 _GAIN_COLUMNS = (*_ESTIMATES, "losses", "trials", "least", "one_decides")
-_VERDICT_COLUMNS = ("p_helps", "p_hurts", "p_without", "hardest", "detectable")
-_SIDES = ("benchmark", "task", "row", "display_name", "rival", "accuracy")
+_VERDICT_COLUMNS = ("p_helps", "p_hurts", "p_without", "strongest", "detectable")
+_SIDES = ("benchmark", "task", "row", "display_name", "comparator", "accuracy")
 _RESULT = ("gain", "low", "high", "trials", "p_helps", "p_hurts", "accuracy_verdict")
-_SOURCE_COLUMNS = (*_SIDES, "rival_accuracy", *_RESULT, "reason")
-_SOURCE_TITLES = {"rival": "source", "rival_accuracy": "accuracy_without"}
+_SOURCE_COLUMNS = (*_SIDES, "comparator_accuracy", *_RESULT, "reason")
+_SOURCE_TITLES = {"comparator": "source", "comparator_accuracy": "accuracy_without"}
 _MEASURES = ("", "balanced_")  # prefixes of column names
 _FEWEST_DOMAINS = 4  # fewer target domains say little about others
 
 
-def compare_with_rivals(
+def gains_over_comparators(
     scores: pd.DataFrame, plan: BenchmarkPlan, per_sample: SampleScores | None = None
 ) -> pd.DataFrame:
     """Compare every method with the baseline and with itself under every control.
 
-    Rows are by method, task and comparator (`rival`), with the average over several
+    Rows are by method, task and `comparator`, with the average over several
     tasks last: the paired gain with its 95 % interval, one-sided p values, the `least`
     gain of a trial, and `one_decides`; the same for balanced accuracy; the verdict.
     `domain_low` and `domain_high` bound an average over the means of at least four
@@ -82,7 +82,7 @@ def compare_with_rivals(
     return comparisons.astype(COMPARISON_COLUMNS)
 
 
-class Rival(NamedTuple):
+class Comparator(NamedTuple):
     """The baseline, the method itself under a control, or `ALL_COLUMNS`, by key."""
 
     key: str
@@ -102,48 +102,56 @@ class SampleComparison:
 
     def records(self) -> Iterator[dict[str, Any]]:
         """Yield a record per task and comparator, by `COMPARISON_COLUMNS`."""
-        tasks, rivals = list(self._values["accuracy"]), self._rivals
+        tasks, comparators = list(self._values["accuracy"]), self._comparators
         margin = self.summary.plan.margin / 100
-        unusable = [{r.key for r in rivals if self.degenerate(r, t)} for t in tasks]
+        unusable = [
+            {r.key for r in comparators if self.degenerate(r, t)} for t in tasks
+        ]
         measured = {}
         for prefix in _MEASURES:
-            gains = [{r.key: self.gain(r, t, prefix) for r in rivals} for t in tasks]
+            gains = [
+                {r.key: self.gain(r, t, prefix) for r in comparators} for t in tasks
+            ]
             measured[prefix] = gains, self._verdicts(gains, unusable)
-        for (i, task), rival in product(enumerate(tasks), rivals):
-            record, found = self.names_and_means(rival, task), []
-            record["degenerate"] = rival.key in unusable[i]
+        for (i, task), comparator in product(enumerate(tasks), comparators):
+            record, found = self.names_and_means(comparator, task), []
+            record["degenerate"] = comparator.key in unusable[i]
             for prefix, (gains, decisions) in measured.items():
-                gain = gains[i][rival.key]
+                gain = gains[i][comparator.key]
                 record |= _columns(gain, decisions[i], prefix)
                 pair = verdicts.decide_pair(gain, margin)
                 pair = Transfer.INCONCLUSIVE if record["degenerate"] else pair
                 record[f"{prefix}pair"] = pair.word
                 found.append(decisions[i])
             if task == names.AVERAGE and record["trials"] >= verdicts.INTERVAL_TRIALS:
-                record |= self._over_domains(rival)
+                record |= self._over_domains(comparator)
             joint, reason = verdicts.joint_verdict(*found)
             yield record | {"verdict": joint.word, "reason": reason}
 
     @cached_property
-    def _rivals(self) -> list[Rival]:
-        summary, row, rivals = self.summary, self.row, []
+    def _comparators(self) -> list[Comparator]:
+        summary, row, comparators = self.summary, self.row, []
         places = {(r.setting, r.method): i for i, r in enumerate(summary.rows)}
         for at, other in enumerate(summary.rows):
             if row.method == other.stands_for:  # the same fit under another name
                 twin = places.get((row.setting, other.method), at)
-                places[in_state(row.setting, names.ALONE), row.method] = twin
+                places[in_state(row.setting, names.NO_SOURCE), row.method] = twin
         if (own := summary.place(names.BASELINE)) is not None:
             baseline = summary.rows[own]
-            rivals.append(Rival(baseline.key, baseline.display_name, False, own))
+            comparators.append(
+                Comparator(baseline.key, baseline.display_name, False, own)
+            )
         for at, other in enumerate(summary.rows if row.bridge else ()):
             alone = method_class(other.method).without_source_of
             if alone and other.setting == names.MAIN:
-                rivals.append(Rival(ALL_COLUMNS, other.display_name, False, at))
+                comparators.append(
+                    Comparator(ALL_COLUMNS, other.display_name, False, at)
+                )
         for state in summary.plan.states:
             place = places.get((in_state(row.setting, state), row.method))
             if place is not None:
-                rivals.append(Rival(state, STATE_TITLES[state], True, place))
-        return rivals
+                comparators.append(Comparator(state, STATE_TITLES[state], True, place))
+        return comparators
 
     @cached_property
     def _values(self) -> dict[str, dict[str, Floats]]:
@@ -155,35 +163,39 @@ class SampleComparison:
             by_measure[name] = dict(zip(tasks, values.swapaxes(0, 1), strict=True))
         return by_measure
 
-    def names_and_means(self, rival: Rival, task: str) -> dict[str, Any]:
+    def names_and_means(self, comparator: Comparator, task: str) -> dict[str, Any]:
         """Return the names of the compared sides, and mean scores of both."""
         row, plan = self.row, self.summary.plan
         record = {
             **{"benchmark": plan.benchmark, "title": plan.title, "row": row.key},
             "display_name": row.display_name + row.marks,
             **{"role": row.role, "bridge": row.bridge, "task": task},
-            **{"rival": rival.key, "rival_name": rival.name, "state": rival.state},
-            "rival_row": self.summary.rows[rival.place].key,
+            **{
+                "comparator": comparator.key,
+                "comparator_name": comparator.name,
+                "state": comparator.state,
+            },
+            "comparator_row": self.summary.rows[comparator.place].key,
         }
         for name, values in self._values.items():
             record[name] = mean_sd(values[task][self.place])[0]
-            record[f"rival_{name}"] = mean_sd(values[task][rival.place])[0]
+            record[f"comparator_{name}"] = mean_sd(values[task][comparator.place])[0]
         return record
 
-    def gain(self, rival: Rival, task: str, prefix: str = "") -> PairedGain:
+    def gain(self, comparator: Comparator, task: str, prefix: str = "") -> PairedGain:
         """Return the gain over a comparator on a task, by rows if these are known."""
         values = self._values[f"{prefix}accuracy"][task]
-        plain = verdicts.paired_gain(values[self.place], values[rival.place])
+        plain = verdicts.paired_gain(values[self.place], values[comparator.place])
         if self.per_sample is None or not plain.trials:
             return plain
-        pair = self.row, self.summary.rows[rival.place]
+        pair = self.row, self.summary.rows[comparator.place]
         tasks = [each for each in self.summary.tasks if task in (each, names.AVERAGE)]
         strata = row_strata(self.per_sample, pair, tasks, bool(prefix))
         return verdicts.two_way_gain(strata)
 
-    def degenerate(self, rival: Rival, task: str) -> bool:
+    def degenerate(self, comparator: Comparator, task: str) -> bool:
         """Return whether too many fits of either side are degenerate."""
-        summary, places = self.summary, [self.place, rival.place]
+        summary, places = self.summary, [self.place, comparator.place]
         tasks = [task in (each, names.AVERAGE) for each in summary.tasks]
         both = np.isfinite(summary.accuracy[places][:, tasks]).all(axis=0)
         sides = summary.collapsed[places][:, tasks] & both
@@ -194,7 +206,11 @@ class SampleComparison:
     ) -> list[Verdict]:
         """Return the verdicts on all tasks together, and one on their average."""
         bridged, margin = bool(self.row.bridge), self.summary.plan.margin / 100
-        states = [rival.key for rival in self._rivals if rival.state or bridged]
+        states = [
+            comparator.key
+            for comparator in self._comparators
+            if comparator.state or bridged
+        ]
         tasks = [{state: gain[state] for state in states} for gain in gains]
         excluded = [not unusable.isdisjoint(states) for unusable in degenerate]
         found, n_tasks = [], len(self.summary.tasks)
@@ -203,10 +219,10 @@ class SampleComparison:
             found += verdicts.decide_all(tasks[part], **options)
         return found
 
-    def _over_domains(self, rival: Rival) -> dict[str, float]:
+    def _over_domains(self, comparator: Comparator) -> dict[str, float]:
         """Return the interval of an average over the means of target domains."""
         means = defaultdict(list)
-        sides = self.summary.accuracy[[self.place, rival.place]]
+        sides = self.summary.accuracy[[self.place, comparator.place]]
         for task, *values in zip(self.summary.tasks, *sides, strict=True):
             gain = verdicts.paired_gain(*values).gain
             means[names.task_domains(task).target].append(gain)
@@ -229,20 +245,24 @@ def compare_without_each(
     for row, task in product(plan.main_rows, tasks):
         place = places[row.setting, row.method]
         comparison = SampleComparison(row, place, summary, per_sample)
-        rivals = [
-            Rival(name, name, True, places[key])
+        comparators = [
+            Comparator(name, name, True, places[key])
             for name in domains
             if name in names.task_domains(task).sources
             and (key := (without(name), row.method)) in places
         ]
-        gains = [comparison.gain(rival, task) for rival in rivals]
+        gains = [comparison.gain(comparator, task) for comparator in comparators]
         decisions = verdicts.decide_all(
-            [{names.ALONE: gain} for gain in gains],
+            [{names.NO_SOURCE: gain} for gain in gains],
             margin=plan.margin / 100,
-            degenerate=[comparison.degenerate(rival, task) for rival in rivals],
+            degenerate=[
+                comparison.degenerate(comparator, task) for comparator in comparators
+            ],
         )
-        for rival, gain, verdict in zip(rivals, gains, decisions, strict=True):
-            means = comparison.names_and_means(rival, task)
+        for comparator, gain, verdict in zip(
+            comparators, gains, decisions, strict=True
+        ):
+            means = comparison.names_and_means(comparator, task)
             columns = _columns(gain, verdict) | {"reason": verdict.reason}
             records.append(means | columns)
     frame = pd.DataFrame(records, columns=list(_SOURCE_COLUMNS))
@@ -316,11 +336,11 @@ def by_task(comparisons: pd.DataFrame) -> dict[str, pd.DataFrame]:
     return dict(iter(comparisons.groupby("task", sort=False)))
 
 
-def rivals_of(groups: Iterable[pd.DataFrame]) -> dict[str, str]:
+def comparators_of(groups: Iterable[pd.DataFrame]) -> dict[str, str]:
     """Return the titles of the comparators that occur, except `ALL_COLUMNS`."""
     titles: dict[str, str] = {}
     for group in groups:
-        titles |= dict(zip(group["rival"], group["rival_name"], strict=True))
+        titles |= dict(zip(group["comparator"], group["comparator_name"], strict=True))
     titles.pop(ALL_COLUMNS, None)
     others = {key: name for key, name in titles.items() if key not in STATE_TITLES}
     return others | {key: name for key, name in STATE_TITLES.items() if key in titles}
@@ -363,7 +383,7 @@ def _over_methods(averages: pd.DataFrame) -> pd.DataFrame:
     result, first = averages.copy(), averages[averages["state"]].drop_duplicates("row")
     for prefix in _MEASURES:
         pair, column = f"{prefix}pair", f"{prefix or 'accuracy_'}verdict"
-        for _, family in averages.groupby("rival", sort=False):
+        for _, family in averages.groupby("comparator", sort=False):
             tested = (family["trials"] >= verdicts.MIN_TRIALS) & ~family["degenerate"]
             p_values = f"{prefix}p_above", f"{prefix}p_below"
             result.loc[family.index, pair] = _corrected(family, tested, pair, p_values)

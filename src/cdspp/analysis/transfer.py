@@ -88,6 +88,9 @@ DEGENERATE = "degenerate fits"
 DISAGREE = "accuracy and balanced accuracy disagree"
 NOT_SPECIFIC = "gain not specific to the source's labels"
 NOT_DECIDED = "trials do not decide"
+# The two gains that figures and the page show beside a verdict.
+OVER_OWN_FIT = "gain over its own fit without a source"
+OVER_STRONGEST = "gain over the strongest comparator"
 
 
 def margin_text(margin: float) -> str:

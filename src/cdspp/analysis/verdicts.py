@@ -124,9 +124,9 @@ class PairedGain:
         return replace(self, gain=-self.gain).p_above
 
 
-def paired_gain(values: ArrayLike, rival: ArrayLike) -> PairedGain:
+def paired_gain(values: ArrayLike, comparator: ArrayLike) -> PairedGain:
     """Return the gain of accuracies by trial over others on the same splits."""
-    return gain_of(np.asarray(values, float) - np.asarray(rival, float))
+    return gain_of(np.asarray(values, float) - np.asarray(comparator, float))
 
 
 def gain_of(differences: ArrayLike, *, resolution: float = 0.0) -> PairedGain:
@@ -231,7 +231,7 @@ class Verdict:
 
     `reason` explains why it is inconclusive, or states the margin of no effect.
     `p_without` is the largest p value over comparators that are no corrupted source.
-    The gain over the control `hardest` is least certain; `detectable` is the minimum
+    The gain over the control `strongest` is least certain; `detectable` is the minimum
     detectable gain over every control at the power `POWER`.
     """
 
@@ -240,7 +240,7 @@ class Verdict:
     p_helps: float = math.nan
     p_hurts: float = math.nan
     p_without: float = math.nan
-    hardest: str = ""
+    strongest: str = ""
     detectable: float = math.nan
 
 
@@ -260,7 +260,9 @@ def decide_all(
     numbers = zip(helps, hurts, without, strict=True)
     for place, over_none, p_values in zip(places, nones, numbers, strict=True):
         task = tasks[place]
-        hardest = max(task, key=lambda state: (task[state].p_above, -task[state].gain))
+        strongest = max(
+            task, key=lambda state: (task[state].p_above, -task[state].gain)
+        )
         detectable = max(
             (gain.quantile(1 - ALPHA / len(places)) + gain.quantile(POWER)) * gain.error
             for gain in task.values()
@@ -270,7 +272,7 @@ def decide_all(
         reason = transfer.margin_text(margin) if found is Transfer.NO_EFFECT else ""
         if found is Transfer.INCONCLUSIVE:
             reason = inconclusive_reason(p_values[2])
-        verdicts[place] = Verdict(found, reason, *p_values, hardest, detectable)
+        verdicts[place] = Verdict(found, reason, *p_values, strongest, detectable)
     return verdicts
 
 

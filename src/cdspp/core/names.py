@@ -10,15 +10,24 @@ Paths = Sequence[PathLike]
 
 MAIN = "main"  # the setting from which all others differ
 REAL = "real"  # the original source
-ALONE = "none"  # no source: the labelled target rows take its place
-MATCHED = "none-matched"  # labelled target rows, repeated to the source's class sizes
-WITHOUT_SOURCE = ALONE, MATCHED
-SWAPPED = "swapped-classes"  # with two classes no control, but a mirror image
+NO_SOURCE = "none"  # no source: the labelled target rows take its place
+SIZE_MATCHED = (
+    "none-matched"  # labelled target rows, repeated to the source's class sizes
+)
+WITHOUT_SOURCE = NO_SOURCE, SIZE_MATCHED
+PERMUTED_CLASSES = "swapped-classes"  # with two classes no control, but a mirror image
 CLASS_NOISE = "class-noise"  # noise around one random centre per class
 # These act only on shared columns or pairs; source and target are unchanged.
 BRIDGE_STATES = SHUFFLED_COLUMNS, SHUFFLED_PAIRS = "shuffled-columns", "shuffled-pairs"
 # Control conditions, ordered by how much of the source remains, most first.
-CONTROLS = (ALONE, MATCHED, SWAPPED, "permuted-labels", CLASS_NOISE, "noise")
+CONTROLS = (
+    NO_SOURCE,
+    SIZE_MATCHED,
+    PERMUTED_CLASSES,
+    "permuted-labels",
+    CLASS_NOISE,
+    "noise",
+)
 SOURCE_STATES = (*CONTROLS, *BRIDGE_STATES)
 SELECTED = "selected"  # the setting with options selected on the labelled rows
 AVERAGE = "average"  # takes the place of a task's name

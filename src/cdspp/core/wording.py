@@ -5,12 +5,12 @@ import unicodedata
 from collections.abc import Collection, Sequence
 
 from cdspp.core.names import (
-    ALONE,
     AVERAGE,
     CLASS_NOISE,
-    MATCHED,
+    NO_SOURCE,
+    PERMUTED_CLASSES,
+    SIZE_MATCHED,
     SOURCE_STATES,
-    SWAPPED,
 )
 
 DASH = "–"
@@ -19,9 +19,9 @@ _UNSEEN = {"Cc", "Cn", "Cs", "Zl", "Zp"}
 # Bidirectional types of those that let a line read as another one.
 _TURNS = {"LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI"}
 STATE_TITLES = {state: state.replace("-", " ") for state in SOURCE_STATES} | {
-    ALONE: "no source",
-    MATCHED: "no source, sizes matched",
-    SWAPPED: "permuted classes",
+    NO_SOURCE: "no source",
+    SIZE_MATCHED: "no source, sizes matched",
+    PERMUTED_CLASSES: "permuted classes",
     CLASS_NOISE: "class-conditional noise",
 }
 

@@ -36,7 +36,7 @@ from cdspp.paper.evidence import (
     Times,
 )
 from cdspp.paper.plugin import PaperPlan
-from cdspp.paper.print_checks import Print, ask_print, read_print
+from cdspp.paper.print_checks import ReportedNumbers, ask_print, read_reported_numbers
 from cdspp.paper.protocol import Protocol
 from cdspp.paper.times import measure_times
 from cdspp.report.tables.table import write_tables
@@ -83,7 +83,7 @@ def write_claims(
     """Write the verdict on each claim of a study, with its numbers."""
     claims = read_claims(Path(paper, "claims.yaml"), PaperPlan.of(plans[0]).stated)
     evidence = read_evidence(scores, comparisons, rows, plans)
-    findings = check_claims(evidence, claims, read_print(paper))
+    findings = check_claims(evidence, claims, read_reported_numbers(paper))
     tables = build_verdicts_table(findings), build_claims_table(findings)
     write_tables(tables, outputs)
 
@@ -95,7 +95,7 @@ def write_time_claims(
     times = measure_times(read_fit_records(records, plans).results, plans)
     claims = read_claims(Path(paper, "claims.yaml"))
     evidence = [Times(plan, times, PaperPlan.of(plan).printed) for plan in plans]
-    findings = check_claims(evidence, claims, read_print(paper))
+    findings = check_claims(evidence, claims, read_reported_numbers(paper))
     write_tables([build_time_claims_table(findings)], outputs)
 
 
@@ -142,7 +142,9 @@ def read_claims(path: PathLike, stated: Sequence[Any] = ()) -> list[Claim]:
 
 
 def check_claims(
-    evidence: Sequence[Evidence | Times], claims: Sequence[Claim], printed: Print
+    evidence: Sequence[Evidence | Times],
+    claims: Sequence[Claim],
+    printed: ReportedNumbers,
 ) -> pd.DataFrame:
     """Test every claim on every benchmark: those on time by times, others by scores.
 
@@ -170,7 +172,7 @@ def _identity(claim: Claim, protocol: Protocol) -> dict[str, Any]:
 
 
 def _findings(
-    claim: Claim, evidence: Sequence[Evidence | Times], printed: Print
+    claim: Claim, evidence: Sequence[Evidence | Times], printed: ReportedNumbers
 ) -> Iterator[dict[str, Any]]:
     for each in evidence:
         if claim.elsewhere or each.printed in claim.where:
@@ -225,12 +227,14 @@ def _curve_tasks(parameter: str, plan: BenchmarkPlan) -> tuple[str, ...]:
     return next((curve.tasks for curve in curves), ())
 
 
-def _print(claim: Claim, evidence: Evidence | Times, printed: Print) -> dict[str, str]:
+def _print(
+    claim: Claim, evidence: Evidence | Times, printed: ReportedNumbers
+) -> dict[str, str]:
     if not claim.where or evidence.printed is None:
         return {"print": "", "print_numbers": ""}
     return _print_of(claim, evidence.printed, printed)
 
 
-def _print_of(claim: Claim, benchmark: str, printed: Print) -> dict[str, str]:
+def _print_of(claim: Claim, benchmark: str, printed: ReportedNumbers) -> dict[str, str]:
     answer = ask_print(printed.of(benchmark), claim.check, claim.options)
     return dict(zip(("print", "print_numbers"), answer, strict=True))

@@ -21,12 +21,12 @@ Names = str | Sequence[str]
 Answer = tuple[bool, str]  # whether print supports, and its numbers
 
 
-class NotPrinted(Exception):
+class NotReported(Exception):
     """The paper prints no number for a claim."""
 
 
 @dataclass(frozen=True, eq=False)
-class Print:
+class ReportedNumbers:
     """The reported numbers of all benchmarks, and the name of one of them."""
 
     protocol: Protocol
@@ -34,7 +34,7 @@ class Print:
     seconds: Mapping[str, Mapping[str, float]]
     benchmark: str = ""
 
-    def of(self, benchmark: str) -> "Print":
+    def of(self, benchmark: str) -> "ReportedNumbers":
         """Return the reported numbers seen from a benchmark."""
         return replace(self, benchmark=benchmark)
 
@@ -52,10 +52,10 @@ class Print:
         return 100 * cells.groupby("method", sort=False)["printed_mean"].last()
 
     def average(self, method: str) -> float:
-        """Return the reported average of a method; `NotPrinted` if there is none."""
+        """Return the reported average of a method; `NotReported` if there is none."""
         averages = self.averages()
         if (name := _name(method)) not in averages.index:
-            raise NotPrinted
+            raise NotReported
         return float(averages[name])
 
     def block(self, method: str, apart: Sequence[str]) -> pd.DataFrame:
@@ -65,7 +65,7 @@ class Print:
         cells = cells[cells["supervised"] == supervised]
         cells = cells[~cells["method"].isin(map(_name, apart))]
         if _name(method) not in set(cells["method"]):
-            raise NotPrinted
+            raise NotReported
         return cells.pivot_table(index="task", columns="method", values="printed_mean")
 
     def times(self, methods: Names) -> dict[str, float]:
@@ -75,22 +75,22 @@ class Print:
         return {name: rows[name] for name in names if name in rows}
 
 
-def read_print(folder: PathLike) -> Print:
+def read_reported_numbers(folder: PathLike) -> ReportedNumbers:
     """Read the protocol, and the reported accuracies and seconds, in a folder."""
     seconds = paper_seconds(Path(folder, "computation_time.csv"))
-    return Print(read_protocol(folder), read_printed(folder).cells, seconds)
+    return ReportedNumbers(read_protocol(folder), read_printed(folder).cells, seconds)
 
 
 def _name(method: str) -> str:
     return method_class(method).display_name
 
 
-def _averages_text(printed: Print, *methods: Names) -> str:
+def _averages_text(printed: ReportedNumbers, *methods: Names) -> str:
     keys = [key for names in methods for key in as_list(names)]
     return ", ".join(f"{_name(key)} {printed.average(key):.1f}" for key in keys)
 
 
-def _gains(printed: Print, method: Names, rival: Names) -> list[float]:
+def _gains(printed: ReportedNumbers, method: Names, rival: Names) -> list[float]:
     """Return the reported gains of methods over others, in points."""
     return [
         printed.average(ours) - printed.average(other)
@@ -100,26 +100,26 @@ def _gains(printed: Print, method: Names, rival: Names) -> list[float]:
 
 
 def _superior(
-    printed: Print, method: Names, rival: Names, least: float = 0.0
+    printed: ReportedNumbers, method: Names, rival: Names, least: float = 0.0
 ) -> Answer:
     gains = _gains(printed, method, rival)
     return all(g > least + ZERO for g in gains), _averages_text(printed, method, rival)
 
 
 def _within(
-    printed: Print, method: Names, rival: Names, low: float, high: float
+    printed: ReportedNumbers, method: Names, rival: Names, low: float, high: float
 ) -> Answer:
     gains = _gains(printed, method, rival)
     holds = all(low - ZERO <= gain <= high + ZERO for gain in gains)
     return holds, _averages_text(printed, method, rival)
 
 
-def _no_better(printed: Print, method: Names, rival: Names) -> Answer:
+def _no_better(printed: ReportedNumbers, method: Names, rival: Names) -> Answer:
     gains = _gains(printed, method, rival)
     return all(gain <= ZERO for gain in gains), _averages_text(printed, method, rival)
 
 
-def _best(printed: Print, method: str, apart: Sequence[str] = ()) -> Answer:
+def _best(printed: ReportedNumbers, method: str, apart: Sequence[str] = ()) -> Answer:
     others = printed.block(method, apart).columns.drop(_name(method))
     own, averages = printed.average(method), printed.averages()[others]
     leader = str(averages.idxmax())
@@ -128,7 +128,7 @@ def _best(printed: Print, method: str, apart: Sequence[str] = ()) -> Answer:
 
 
 def _best_on_tasks(
-    printed: Print, method: str, share: float, apart: Sequence[str] = ()
+    printed: ReportedNumbers, method: str, share: float, apart: Sequence[str] = ()
 ) -> Answer:
     block = printed.block(method, apart)
     n_best = int((block[_name(method)] >= block.max(axis=1)).sum())
@@ -136,7 +136,7 @@ def _best_on_tasks(
     return holds, f"best on {n_best} of {len(block)} tasks"
 
 
-def _variation(printed: Print) -> Answer:
+def _variation(printed: ReportedNumbers) -> Answer:
     sds = printed.own_cells.groupby("method")["printed_sd"].mean()
     above = int((sds > TOLERANCE + ZERO).sum())
     least, most = (f"{100 * sd:.1f}" for sd in (sds.min(), sds.max()))
@@ -144,7 +144,7 @@ def _variation(printed: Print) -> Answer:
 
 
 def _largest_gain(
-    printed: Print, method: str, rival: str, over: Sequence[str]
+    printed: ReportedNumbers, method: str, rival: str, over: Sequence[str]
 ) -> Answer:
     (own,) = _gains(printed, method, rival)
     others = [_gains(printed.of(name), method, rival)[0] for name in over]
@@ -152,10 +152,10 @@ def _largest_gain(
     return all(own > gain + ZERO for gain in others), f"{own:.1f} against {text} points"
 
 
-def _plateau(printed: Print, method: str, iteration: int) -> Answer:
+def _plateau(printed: ReportedNumbers, method: str, iteration: int) -> Answer:
     subspace = printed.protocol.subspace
     if printed.benchmark not in subspace["benchmarks"]:
-        raise NotPrinted
+        raise NotReported
     values = subspace["accuracy"]
     place = iteration - 1
     rises = all(a < b for a, b in zip(values, values[1 : place + 1], strict=False))
@@ -163,7 +163,7 @@ def _plateau(printed: Print, method: str, iteration: int) -> Answer:
     return rises and stays, ", ".join(f"{value:.1f}" for value in values)
 
 
-def _cheaper(printed: Print, method: Names, rival: Names) -> Answer:
+def _cheaper(printed: ReportedNumbers, method: Names, rival: Names) -> Answer:
     ours, rivals = printed.times(method), printed.times(rival)
     ours = {name: s for name, s in ours.items() if math.isfinite(s)}  # that finished
     slowest = max(ours, key=lambda name: ours[name])
@@ -172,7 +172,7 @@ def _cheaper(printed: Print, method: Names, rival: Names) -> Answer:
     return ours[slowest] < rivals[quickest], text
 
 
-def _unfinished(printed: Print, method: str) -> Answer:
+def _unfinished(printed: ReportedNumbers, method: str) -> Answer:
     finished = math.isfinite(printed.times(method)[_name(method)])
     return not finished, "seconds" if finished else "no seconds, but infinity"
 
@@ -192,7 +192,7 @@ PRINT_CHECKS: dict[str, Callable[..., Answer]] = {
 
 
 def ask_print(
-    printed: Print, check: str, options: Mapping[str, Any]
+    printed: ReportedNumbers, check: str, options: Mapping[str, Any]
 ) -> tuple[str, str]:
     """Return whether the reported numbers of a benchmark support a claim, and which.
 
@@ -202,6 +202,6 @@ def ask_print(
         return SILENT, ""
     try:
         supports, numbers = PRINT_CHECKS[check](printed, **options)
-    except NotPrinted:
+    except NotReported:
         return SILENT, ""
     return (SUPPORTS if supports else CONTRADICTS), numbers

@@ -7,10 +7,10 @@ import numpy as np
 import pandas as pd
 
 from cdspp.analysis import answers, source_help, transfer, verdicts
-from cdspp.analysis.source_help import Rival, SampleComparison
+from cdspp.analysis.source_help import Comparator, SampleComparison
 from cdspp.analysis.transfer import Transfer
 from cdspp.analysis.verdicts import MIN_TRIALS
-from cdspp.core.names import ALONE, AVERAGE, MAIN, REFERENCE, SELECTED
+from cdspp.core.names import AVERAGE, MAIN, NO_SOURCE, REFERENCE, SELECTED
 from cdspp.core.wording import counted, in_points
 from cdspp.paper.evidence import Decision, Evidence, NotTestable, decide
 
@@ -33,7 +33,7 @@ def source_helps(evidence: Evidence, method: str) -> Decision:
     if not trials or reason == transfer.DEGENERATE:
         raise NotTestable(text.rstrip("."))
     if reason == transfer.TOO_FEW:
-        text += f" Gains over {_gains(states, 'rival_name')}."
+        text += f" Gains over {_gains(states, 'comparator_name')}."
     return Decision(
         decide(trials, holds=verdict is Transfer.POSITIVE, opposite=verdict in _NONE),
         f"{text} {_trials(states)}.",
@@ -49,7 +49,7 @@ def as_good(evidence: Evidence, state: str) -> Decision:
     ahead = _gaining(pairs)
     level = [pair for pair in pairs if Transfer.of(pair.pair) in _NONE]
     text = f"gains with the real source over {state}: {_gains(every, 'display_name')}"
-    if pairs and state != ALONE:
+    if pairs and state != NO_SOURCE:
         text = _state_text(evidence.comparisons, pairs, state)
     elif pairs:
         gains = answers.without_source(evidence.comparisons)
@@ -70,7 +70,7 @@ def better_in_state(evidence: Evidence, state: str, rival: str) -> Decision:
     summary, gains, degenerate = evidence.summary, {}, []
     places = {(row.setting, row.method): i for i, row in enumerate(summary.rows)}
     for place, row in enumerate(summary.rows):
-        places.setdefault((ALONE, row.stands_for), place)
+        places.setdefault((NO_SOURCE, row.stands_for), place)
     task = AVERAGE if len(summary.tasks) > 1 else summary.tasks[0]
     for row in evidence.methods:
         index = places.get((state, row.method))
@@ -78,7 +78,7 @@ def better_in_state(evidence: Evidence, state: str, rival: str) -> Decision:
         if index is None or rival_place is None:
             continue
         pair = SampleComparison(summary.rows[index], index, summary, evidence.by_row)
-        other = Rival(rival, rival, True, rival_place)
+        other = Comparator(rival, rival, True, rival_place)
         gain = pair.gain(other, task, "")
         if pair.degenerate(other, task):
             degenerate.append(row.display_name)
@@ -108,7 +108,7 @@ def _pairs(comparisons: pd.DataFrame, rival: str, least: int = MIN_TRIALS) -> li
         pair
         for group in source_help.by_default(comparisons)
         for pair in source_help.on_average(group).itertuples()
-        if pair.rival == rival and pair.trials >= least
+        if pair.comparator == rival and pair.trials >= least
         if not pair.degenerate
     ]
 
@@ -120,7 +120,7 @@ def _gaining(pairs: Sequence[Any]) -> list[Any]:
 
 
 def _state_text(comparisons: pd.DataFrame, pairs: Sequence[Any], state: str) -> str:
-    ahead, over_none = _gaining(pairs), _pairs(comparisons, ALONE)
+    ahead, over_none = _gaining(pairs), _pairs(comparisons, NO_SOURCE)
     names = f" ({_gains(ahead, 'display_name')})" if ahead else ""
     found = [Transfer.of(pair.pair) for pair in pairs]
     text = (

@@ -12,7 +12,7 @@ from operator import attrgetter
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from cdspp.analysis.transfer import Transfer
+from cdspp.analysis.transfer import OVER_STRONGEST, Transfer
 from cdspp.core.names import BASELINE, LABELS, REFERENCE
 from cdspp.methods.bridge import PAIRS
 from cdspp.report.tables.table import marks_legend
@@ -164,7 +164,7 @@ TASKS = _maker("tables.source_help:write_tasks", "scores", "rows")
 CHARTS = _maker("figures.benchmark:write_benchmark")
 SHOWCASE = _maker("figures.samples:write_showcase", *_OF_SHOWCASE)
 OPENING = _maker("figures.source_help:write_opening", "comparisons")
-WAYS = _maker("figures.ways:write_ways", "comparisons", "pairwise")
+KINDS_OF_TRANSFER = _maker("figures.kinds:write_kinds", "comparisons", "pairwise")
 FOREST = _maker("figures.forest:write_forest", "comparisons", "pairwise")
 
 EVERY_TASK = _fold("every-task")
@@ -208,7 +208,11 @@ def _folded(anchor: str, heading: str, group: str, *items: Item) -> Part:
 
 
 PARTS: tuple[Part, ...] = (
-    Part("opening", "", items=(_figure("ways", WAYS, shown=never),)),
+    Part(
+        "opening",
+        "",
+        items=(_figure("kinds-of-transfer", KINDS_OF_TRANSFER, shown=never),),
+    ),
     Part("overview", "All methods at a glance", items=_AT_A_GLANCE),
     Part("chart", "With the source, and without", items=_CHART),
     Part("benchmark-{benchmark}", "{title}", DETAILS, _BENCHMARK),
@@ -282,6 +286,7 @@ def caption_fields(plans: Plans) -> dict[str, str]:
     fields["switched_off"] = (
         ", which this study switches off" if any(switched_off) else ""
     )
+    fields["over_strongest"] = OVER_STRONGEST
     fields["protocol"] = " ".join(plan.protocol for plan in plans)
     for role in (REFERENCE, BASELINE):
         names = (plan.role_name(role) for plan in plans)

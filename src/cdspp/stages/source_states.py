@@ -67,7 +67,9 @@ def _matched(labelled: SourceDomain, y: NDArray[Any], rng: Generator) -> SourceD
         if np.any(labels == label)
     ]
     if not rows:
-        what = f"{names.MATCHED} repeats labelled target rows of the source's classes"
+        what = (
+            f"{names.SIZE_MATCHED} repeats labelled target rows of the source's classes"
+        )
         fault = "but there are none. Leave this control out."
         raise DataError(f"{what}, {fault}")
     places = np.concatenate(rows)
@@ -168,11 +170,11 @@ class SourceState:
         match self.name:
             case names.REAL:
                 return source
-            case names.ALONE:
+            case names.NO_SOURCE:
                 return None
-            case names.MATCHED:
+            case names.SIZE_MATCHED:
                 return _matched(labelled, y, rng)
-            case names.SWAPPED:
+            case names.PERMUTED_CLASSES:
                 classes, codes = np.unique(y, return_inverse=True)
                 needs = f"{self.name} needs at least two source classes"
                 renamed = classes[derangement(len(classes), rng, needs)]

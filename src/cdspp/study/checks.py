@@ -262,9 +262,9 @@ def _method_faults(index: ConfigNames) -> Faults:
         if "states" in method and not cls.uses_source:
             yield f"{where}.states: method {name} uses no source; remove the key."
         yield from unknown_of(f"{where}.states", states, index.states)
-        runs_alone = names.ALONE in method.get("states", index.states)
+        runs_alone = names.NO_SOURCE in method.get("states", index.states)
         if method.get("row_without_source") and not (runs_alone and cls.uses_source):
-            fault = f"does not run under the control {names.ALONE}; remove the key"
+            fault = f"does not run under the control {names.NO_SOURCE}; remove the key"
             yield f"{where}.row_without_source: method {name} {fault}."
         yield from run_faults(index, where, method, ())
         yield from _own_view_faults(index, where, method)

@@ -337,8 +337,10 @@ def problem_size(study: Study, key: FitKey) -> Size:
         name = state["name"] if state.get("domain", source) == source else names.REAL
         rows = sum(min(n, per_source) for n in data.class_sizes[source].values())
         width = _width(study, data, source, views["source"])
-        if name != names.ALONE:
-            source_sizes.append((rows, d_target if name == names.MATCHED else width))
+        if name != names.NO_SOURCE:
+            source_sizes.append(
+                (rows, d_target if name == names.SIZE_MATCHED else width)
+            )
     # Without a source, the labelled target rows take its place.
     n_rows, widths = zip(*(source_sizes or [(n_labelled, d_target)]), strict=True)
     sides = [(target, views["target"]), *((s, views["source"]) for s in sources)]

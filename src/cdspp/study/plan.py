@@ -225,7 +225,7 @@ def _row(study: Study, benchmark: str, setting: Setting, method: str) -> Row:
         row = replace(row, display_name=text, kind=INFORMED)
     if name == names.MAIN and (whole := cls.without_source_of):
         stands_for = whole if stand_ins(study.methods).get(whole) == method else ""
-        source = names.ALONE if stands_for else names.REAL
+        source = names.NO_SOURCE if stands_for else names.REAL
         row = replace(row, kind=CONTROL, source=source, stands_for=stands_for)
     if name == names.MAIN:
         return row
@@ -233,7 +233,7 @@ def _row(study: Study, benchmark: str, setting: Setting, method: str) -> Row:
     if name in study.states and row.role == names.REFERENCE:
         return replace(row, key=name, display_name=text, kind=CONTROL)
     kind = LEFT_OUT if setting.leaves_out else VARIANT
-    if name == names.ALONE and entry.row_without_source:
+    if name == names.NO_SOURCE and entry.row_without_source:
         kind = CONTROL
     elif setting.selects or name in study.states:
         kind = CHOOSING if name == names.SELECTED else STATE

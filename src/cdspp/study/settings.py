@@ -95,7 +95,7 @@ def _left_out_settings(study: Study) -> Iterator[Setting]:
     methods = tuple(method.identifier for method in with_states)
     names_of_tasks = (task for of_benchmark in tasks.values() for task in of_benchmark)
     for domain in names.role_domains(names_of_tasks)["source"] if methods else ():
-        source = {"name": names.ALONE, "domain": domain}
+        source = {"name": names.NO_SOURCE, "domain": domain}
         with_it = _tasks_with(domain, tasks)
         yield Setting(without(domain), methods, with_it, source, leaves_out=domain)
 
@@ -140,14 +140,14 @@ def _grid_settings(config: Config, study: Study, main: Setting) -> Iterator[Sett
 
 def _state_setting(study: Study, state: str, methods: Mapping[str, Method]) -> Setting:
     # A method with a stand-in is not fitted again without a source.
-    without_source = stand_ins(methods) if state == names.ALONE else {}
+    without_source = stand_ins(methods) if state == names.NO_SOURCE else {}
     in_state = (name for name, method in methods.items() if state in method.states)
     identifiers = tuple(name for name in in_state if name not in without_source)
     tasks = {}
     for name, benchmark in study.benchmarks.items():
         sizes = study.datasets[benchmark.dataset].class_sizes.values()
         # With two classes, swapping gives the mirrored problem, with equal results.
-        changes = state != names.SWAPPED or max(map(len, sizes), default=0) > 2
+        changes = state != names.PERMUTED_CLASSES or max(map(len, sizes), default=0) > 2
         if state in SHUFFLED:
             changes = _n_exchanged(study, state, benchmark) > 1
         if benchmark.tasks and changes:
@@ -161,7 +161,7 @@ def stand_ins(methods: Mapping[str, Method]) -> dict[str, str]:
     return {
         ours.identifier: name
         for ours, name in pairs
-        if ours and names.ALONE in ours.states and _run(ours) == _run(methods[name])
+        if ours and names.NO_SOURCE in ours.states and _run(ours) == _run(methods[name])
     }
 
 
@@ -227,7 +227,7 @@ def _curve_states(entry: Config, method: Method) -> tuple[str, ...]:
     # The method's stand-in without a source takes its place, if it also runs there.
     classes = (method_class(name) for name in entry["methods"])
     if any(cls.without_source_of == method.identifier for cls in classes):
-        states -= {names.ALONE}
+        states -= {names.NO_SOURCE}
     return tuple(state for state in method.states if state in states)
 
 

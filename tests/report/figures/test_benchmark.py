@@ -30,7 +30,7 @@ from cdspp.report.figures.benchmark import (
     draw_methods,
     write_benchmark,
 )
-from cdspp.report.figures.drawing import Drawing
+from cdspp.report.figures.drawing import CaptionedFigure
 from cdspp.report.figures.samples import count_confusions, draw_subspace
 from cdspp.report.figures.samples import write_showcase as write_showcase_figures
 from cdspp.report.figures.style import STYLES, class_colours, dots, draw_line, task_text
@@ -67,7 +67,7 @@ def test_a_row_far_below_the_others_or_collapsed_is_named_with_its_value(
 def test_bars_and_bands_are_of_three_trials_at_least(trials: int, drawn: bool) -> None:
     values = np.linspace(0.5, 0.7, trials)
     [row, *_] = make_plan().main_rows
-    axes = Drawing().subplots()
+    axes = CaptionedFigure().subplots()
     dots(axes, values, 0.0, STYLES["cdspp"].look(5))
     assert len(axes.lines) == 1 + drawn
     draw_line(axes, row, [1.0, 2.0], np.array([values, values]), band=True)

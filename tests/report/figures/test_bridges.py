@@ -47,5 +47,5 @@ def test_lines_across_are_of_the_main_setting_and_say_what_they_use(
     assert all(len({*line.get_ydata()}) == 1 for line in across)
     assert names(figure) == {
         *("SVM_\\mathrm{t}: no source", "CDSPP: labels only", "target-only: no source"),
-        *("shared columns+", "paired map+"),
+        *("semi-supervised shared columns", "semi-supervised paired map"),
     }

@@ -136,7 +136,7 @@ def test_the_trials_are_those_behind_the_means(
     found: Found, request: pytest.FixtureRequest
 ) -> None:
     plan = STUDIES[request.node.callspec.params["found"]]
-    for name in ("methods", "iterations", "source-help", "forest", "ways"):
+    for name in ("methods", "iterations", "source-help", "forest", "kinds-of-transfer"):
         if "trials" in found[name][1].partition(" Digits:")[0]:
             assert f"{plan['trials']} trials" in found[name][1], name
     of_curves = {curve.get("trials", plan["trials"]) for curve in plan["curves"]}

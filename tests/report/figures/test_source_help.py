@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 from support.page_reader import texts
 from support.report_data import DIGIT_TASKS, draw_comparisons, make_plan, scores_frame
 
-from cdspp.analysis.source_help import compare_with_rivals, no_comparisons
+from cdspp.analysis.source_help import gains_over_comparators, no_comparisons
 from cdspp.analysis.transfer import Transfer
 from cdspp.core.wording import in_points, task_title
 from cdspp.report.figures.source_help import draw_source_help
@@ -37,7 +37,7 @@ def draw(tmp_path: Path, watch: Callable[..., list[Figure]]) -> Draw:
     return make
 
 
-def test_every_task_has_its_verdict_and_the_gain_over_the_hardest_state(
+def test_every_task_has_its_verdict_and_the_gain_over_the_strongest_control(
     draw: Draw,
 ) -> None:
     plan = make_plan()
@@ -45,11 +45,15 @@ def test_every_task_has_its_verdict_and_the_gain_over_the_hardest_state(
     shown, helps = texts(svg), Transfer.POSITIVE
     assert {*map(task_title, DIGIT_TASKS), "Digits", "Average"} <= set(shown)
     found = draw_comparisons(plan, source_helps=0.06)
-    hardest = found[(found["row"] == "cdspp") & (found["rival"] == found["hardest"])]
-    assert shown.count(helps.label) == len(hardest) == 5
+    strongest = found[
+        (found["row"] == "cdspp") & (found["comparator"] == found["strongest"])
+    ]
+    assert shown.count(helps.label) == len(strongest) == 5
     assert [text for text in shown if re.match(r"\S+ over (?!SVM|the)", text)] == [
-        f"{in_points(gain, sign=True)} over {rival}"
-        for gain, rival in zip(hardest["gain"], hardest["rival_name"], strict=True)
+        f"{in_points(gain, sign=True)} over {comparator}"
+        for gain, comparator in zip(
+            strongest["gain"], strongest["comparator_name"], strict=True
+        )
     ]
     assert Transfer.POSITIVE.colour in svg
 
@@ -86,7 +90,7 @@ def test_a_gain_stands_at_its_mean_between_the_ends_of_its_interval(draw: Draw) 
     figure, _ = draw(plan, source_helps=0.06)
     found = draw_comparisons(plan, source_helps=0.06)
     lines = [tuple(map(float, line.get_xdata())) for line in figure.axes[0].lines]
-    chosen = (found["rival"] == found["hardest"]) | ~found["state"]
+    chosen = (found["comparator"] == found["strongest"]) | ~found["state"]
     for gain in found[chosen].itertuples():
         assert any(np.allclose(x, 100 * gain.gain) for x in lines if len(x) == 1)
         ends = (100 * gain.low, 100 * gain.high)
@@ -124,6 +128,6 @@ def test_missing_scores_are_drawn_without_a_crash(
 ) -> None:
     plan, output = make_plan(tasks=tasks), tmp_path / "source-help.svg"
     scores = scores_frame([])
-    for found in (compare_with_rivals(scores, plan), no_comparisons()):
+    for found in (gains_over_comparators(scores, plan), no_comparisons()):
         draw_source_help([plan], [found], [output])
         assert "nan" not in output.read_text(encoding="utf-8").lower()

@@ -151,7 +151,7 @@ def test_methods_are_lines_and_states_columns_of_averages(draw: Draw) -> None:
     cells = grid(figure)
     assert cells[0][1:4] == ["–", "–", "–"]
     average = on_average(of_method(found, "cdspp"))
-    (gain,) = average[average["rival"] == "none"]["gain"]
+    (gain,) = average[average["comparator"] == "none"]["gain"]
     assert cells[1][0] == f"▲ +{100 * gain:.1f}"
 
 

@@ -42,7 +42,7 @@ def test_the_page_asks_answers_and_then_shows(page: Path) -> None:
         text,
         "Did the source help?</h1>",
         "The source helps CDSPP (labels only) on Digits; inconclusive for CDSPP",
-        'id="figure-ways"',
+        'id="figure-kinds"',
         'id="overview"',
         'id="figure-forest"',
         'id="chart"',
@@ -66,7 +66,7 @@ def section_of(text: str, anchor: str) -> str:
 
 def test_every_way_is_a_line_with_accuracy_gain_sign_and_word(page: Path) -> None:
     text, _ = read_page(page)
-    opening = text[text.index('id="figure-ways"') : text.index("</figure>")]
+    opening = text[text.index('id="figure-kinds"') : text.index("</figure>")]
     lines = re.findall(r'<li class="[\w-]+">.*?</li>', opening, re.DOTALL)
     assert [" ".join(re.sub(r"<[^>]*>", " ", line).split()) for line in lines] == [
         "Labels only CDSPP 82.4 % ▲ +4.9 ▲ positive transfer",
@@ -149,7 +149,7 @@ def test_the_menu_reads_the_file_that_its_table_offers(page: Path) -> None:
     names = re.findall(r'<th scope="row">(.*?)</th>', table)
     shown = [re.sub(r"<sub>(.*)</sub>", r"_\1", name) for name in names]
     assert shown == order["display_name"].tolist()
-    assert {"row", "role", "rank", "rival", "gain", "low", "high"} <= set(pairs)
+    assert {"row", "role", "rank", "comparator", "gain", "low", "high"} <= set(pairs)
     assert 'figure[id^="table-pairwise_"]' in text
 
 

@@ -22,7 +22,7 @@ from cdspp.report.page.headline import headline, read_headline
 TABLES = ("source-help", "source-help_digits", "claims", "claims-overview")
 # Also parts of other sentences.
 HELPS = "no effect", "the source helps", "the source hurts"
-FIGURES = ("ways", "source-help", "source-states")
+FIGURES = ("kinds-of-transfer", "source-help", "source-states")
 
 
 @pytest.fixture
@@ -50,7 +50,7 @@ def shown_by_study(page: Path) -> dict[str, str]:
     return texts | {
         "page": re.sub(r'class="[\w-]+"', "", page.read_text("utf-8")),
         "headline": headline(folder),
-        "JSON": json.dumps([found["ways"], found["statement"]]),
+        "JSON": json.dumps([found["kinds"], found["statement"]]),
         "comparisons": " ".join(verdicts),
     }
 

@@ -23,11 +23,11 @@ GAIN = {
     "display_name": "CDSPP",
     "role": "reference",
     "task": "a_b",
-    "rival": "none",
-    "rival_name": "none",
+    "comparator": "none",
+    "comparator_name": "none",
     "state": True,
     "accuracy": 0.8,
-    "rival_accuracy": 0.75,
+    "comparator_accuracy": 0.75,
     "gain": 0.05,
     "low": 0.01,
     "high": 0.09,
@@ -44,10 +44,10 @@ GAIN = {
     "p_helps": 0.012,
     "p_hurts": 0.013,
     "p_without": 0.011,
-    "hardest": "none",
+    "strongest": "none",
     "detectable": 0.03,
 }
-BASELINE = {**GAIN, "rival": "svm-t", "rival_name": "SVM_t", "state": False}
+BASELINE = {**GAIN, "comparator": "svm-t", "comparator_name": "SVM_t", "state": False}
 NO_GAIN = {"gain": NAN, "low": NAN, "high": NAN, "trials": 0, "pair": "inconclusive"}
 
 
@@ -139,7 +139,7 @@ def test_the_interval_over_target_domains_stands_below() -> None:
 
 
 def test_what_was_not_run_is_a_dash() -> None:
-    noise = {"rival": "noise", "rival_name": "noise"}
+    noise = {"comparator": "noise", "comparator_name": "noise"}
     other = {**GAIN, "row": "dama", "display_name": "DAMA", **noise}
     table = matrix(GAIN, other)
     assert table.columns[2:4] == ("Over no source", "Over noise")
@@ -203,7 +203,7 @@ def test_the_matrix_shows_the_average_and_counts_the_tasks() -> None:
 
 
 def test_benchmarks_are_blocks_and_share_their_columns() -> None:
-    other = {**GAIN, "benchmark": "other", "title": "Other", "rival": "noise"}
+    other = {**GAIN, "benchmark": "other", "title": "Other", "comparator": "noise"}
     table = build_matrix_table([frame(GAIN), frame(other)], [PLAN])
     assert [line.block for line in table.lines] == ["Toy", "Other"]
     assert "Over noise" in table.columns

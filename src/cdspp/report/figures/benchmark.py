@@ -34,7 +34,7 @@ from cdspp.core.wording import listed, task_title
 from cdspp.methods import method_class
 from cdspp.methods.bridge import PAIRS
 from cdspp.report.figures import style
-from cdspp.report.figures.drawing import Drawing, tasks_text
+from cdspp.report.figures.drawing import CaptionedFigure, tasks_text
 from cdspp.study.plan import SHARED_ONLY, WITH_BRIDGE, BenchmarkPlan, Plans, Row
 
 Flags = NDArray[np.bool_]
@@ -156,7 +156,7 @@ def _method_panel(axes: Axes, summary: Summary, task: str, values: Floats) -> No
     far = style.far_below(means)
     for place, row in enumerate(summary.rows):
         text, colour = f"◂ {means[place]:.0f}", _group_colour(row)
-        drawn = Drawing.of(axes)
+        drawn = CaptionedFigure.of(axes)
         if np.isfinite(means[place]) and summary.unusable(place, task):
             text, colour = f"({means[place]:.0f})", style.MUTED
             drawn.parts.add("brackets")
@@ -197,7 +197,7 @@ def _iteration_panel(axes: Axes, summary: Summary, task: int) -> None:
         colour = style.style_of(row.key).colour
         across: Any = {"color": colour, "lw": 1.2, "ls": style.DASHES}
         axes.axhline(mean, label=style.figure_name(row.display_name), **across)
-        Drawing.of(axes).parts.add("dashed")
+        CaptionedFigure.of(axes).parts.add("dashed")
     if len(steps) and steps[-1] > 20:
         axes.set_xscale("log")
     else:

@@ -13,7 +13,7 @@ from cdspp.study.plan import Plans
 MOST_TASKS = 4  # that a caption names
 
 
-class Drawing(Figure):
+class CaptionedFigure(Figure):
     """A figure, the names of the `parts` that were drawn, and `fields` of its caption.
 
     `trials` has the numbers of trials behind the means that were drawn.

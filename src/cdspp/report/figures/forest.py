@@ -8,21 +8,20 @@ from typing import Any
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
-from cdspp.analysis import ways
+from cdspp.analysis import kinds, transfer
+from cdspp.analysis.kinds import MethodTransfer
 from cdspp.analysis.pairwise import read_pairwise
 from cdspp.analysis.source_help import read_comparisons
-from cdspp.analysis.ways import MethodTransfer
 from cdspp.core.names import Paths
 from cdspp.core.wording import in_points, sentence
 from cdspp.report.figures import style
-from cdspp.report.figures.drawing import Drawing
+from cdspp.report.figures.drawing import CaptionedFigure
 from cdspp.report.figures.source_help import draw_gain, verdict_look
 from cdspp.study.plan import Plans
 
 _BAND = "#f3f5f7"  # behind headings
 _LETTERS = "abcdefghij"
-_CONTROL: Any = {"marker": "|", "color": "#4b5563", "ls": "", "ms": 9, "mew": 1.6}
-_FROM, _TO = "gain over its own fit without a source", "over the strongest control"
+_STRONGEST: Any = {"marker": "|", "color": "#4b5563", "ls": "", "ms": 9, "mew": 1.6}
 
 
 def write_forest(
@@ -31,7 +30,7 @@ def write_forest(
     """Draw the gains of all methods on every benchmark."""
     tables = map(read_comparisons, comparisons), map(read_pairwise, pairwise)
     found = [
-        ways.every_method(*pair, corrected=plan.holm_over_methods)
+        kinds.every_method(*pair, corrected=plan.holm_over_methods)
         for plan, *pair in zip(plans, *tables, strict=True)
     ]
     draw_forest(plans, found, outputs)
@@ -65,8 +64,12 @@ def draw_forest(
         lines = textwrap.wrap("; ".join(notes), 50 if style.narrow() else 95)
         figure.supxlabel("\n".join(["gain (points)", *lines]))
         gain: Any = {"marker": "o", "color": style.MUTED, "mfc": "white"}
-        looks = [(_FROM, gain)] if figure.trials else []
-        looks += [(_TO, _CONTROL)] if "control" in figure.parts else []
+        looks = [(transfer.OVER_OWN_FIT, gain)] if figure.trials else []
+        looks += (
+            [(transfer.OVER_STRONGEST, _STRONGEST)]
+            if "strongest" in figure.parts
+            else []
+        )
         handles = [Line2D([], [], label=label, **look) for label, look in looks]
         style.add_legend(figure, handles, "upper center")
         figure.describe(plans)
@@ -76,7 +79,7 @@ def _lines(
     methods: Sequence[MethodTransfer],
 ) -> Iterator[tuple[str, MethodTransfer | None]]:
     """Yield a heading per kind of transfer and its methods, by gain."""
-    for kind, members in ways.by_kind(methods).items():
+    for kind, members in kinds.by_kind(methods).items():
         yield sentence(kind), None
         for method in members:
             yield "", method
@@ -98,8 +101,8 @@ def _line(
     if not math.isnan(of.gain):
         draw_gain(axes, of, y, verdict_look(of.verdict))
     if not math.isnan(of.strongest_gain):
-        axes.plot([100 * of.strongest_gain], [y], **_CONTROL)
-        Drawing.of(axes).parts.add("control")
+        axes.plot([100 * of.strongest_gain], [y], **_STRONGEST)
+        CaptionedFigure.of(axes).parts.add("strongest")
     letter = letters.get(of.reason.partition(" (")[0], "")
     text = of.verdict.label + (rf"$^\mathrm{{{letter}}}$" if letter else "")
     weight = "bold" if of.verdict.decided else "normal"

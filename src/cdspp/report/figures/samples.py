@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from cdspp.core.names import REFERENCE, PathLike, Paths
 from cdspp.core.wording import task_title
 from cdspp.report.figures import style
-from cdspp.report.figures.drawing import Drawing, trials_text
+from cdspp.report.figures.drawing import CaptionedFigure, trials_text
 from cdspp.stages.formats import labels_by_id, read_fit, read_subspace
 from cdspp.study.plan import BenchmarkPlan, Plans
 
@@ -178,7 +178,7 @@ def _name_classes(
         x, y = np.median(samples["xy"][tested & (samples["class"] == name)], axis=0)
         text = style.plain_text(name, _LONGEST)
         axes.text(x, y, text, color=style.INK, path_effects=halo, **look)
-        Drawing.of(axes).parts.add("names")
+        CaptionedFigure.of(axes).parts.add("names")
 
 
 def _class_colours(classes: NDArray[Any]) -> dict[str, Any]:
@@ -190,7 +190,9 @@ def _class_colours(classes: NDArray[Any]) -> dict[str, Any]:
     return {**dict(zip(names, colours, strict=False)), "": style.MUTED}
 
 
-def _subspace_legend(figure: Drawing, samples: Mapping[str, NDArray[Any]]) -> None:
+def _subspace_legend(
+    figure: CaptionedFigure, samples: Mapping[str, NDArray[Any]]
+) -> None:
     dots: Any = {"color": style.MUTED, "linestyle": "none", "markersize": 5}
     star = dots | {"marker": "*", "markersize": 9, "mec": style.INK}
     handles = [

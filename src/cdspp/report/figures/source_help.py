@@ -19,7 +19,7 @@ from cdspp.analysis.transfer import Transfer
 from cdspp.core.names import AVERAGE, Paths
 from cdspp.core.wording import DASH, in_points
 from cdspp.report.figures import style
-from cdspp.report.figures.drawing import Drawing
+from cdspp.report.figures.drawing import CaptionedFigure
 from cdspp.study.plan import Plans
 
 _BASELINE = "#4b5563"
@@ -76,7 +76,7 @@ def draw_source_help(
 
 def _task_gains(axes: Axes, task: str, comparisons: pd.DataFrame, y: float) -> None:
     """Draw the gains of a task; its name and verdict are left, which phones show."""
-    parts = Drawing.of(axes).parts
+    parts = CaptionedFigure.of(axes).parts
     for comparison in comparisons[~comparisons["state"]].itertuples():
         draw_gain(axes, comparison, y - 0.16, (_BASELINE, "s", "white"))
         parts.add("baseline")
@@ -84,18 +84,20 @@ def _task_gains(axes: Axes, task: str, comparisons: pd.DataFrame, y: float) -> N
     left: Any = {"transform": axes.get_yaxis_transform(), "ha": "right", "va": "center"}
     axes.text(-0.02, y - 0.22, style.task_text(task), **left)
     axes.text(-0.02, y + 0.22, verdict.label, color=verdict.colour, **left)
-    if (rival := _hardest(comparisons)) is not None:
-        draw_gain(axes, rival, y + 0.16, verdict_look(verdict))
-        text = f"{in_points(rival.gain, sign=True)} over {rival.rival_name}"
+    if (comparator := _strongest(comparisons)) is not None:
+        draw_gain(axes, comparator, y + 0.16, verdict_look(verdict))
+        text = (
+            f"{in_points(comparator.gain, sign=True)} over {comparator.comparator_name}"
+        )
         right = left | {"ha": "left"}
         axes.text(1.02, y + 0.16, text, color=verdict.colour, **right)
         parts.add("control")
 
 
-def _hardest(comparisons: pd.DataFrame) -> Any | None:
+def _strongest(comparisons: pd.DataFrame) -> Any | None:
     """Return the comparison with the state over which the gain is least certain."""
-    hardest = comparisons["rival"] == comparisons["hardest"]
-    return next(comparisons[comparisons["state"] & hardest].itertuples(), None)
+    strongest = comparisons["comparator"] == comparisons["strongest"]
+    return next(comparisons[comparisons["state"] & strongest].itertuples(), None)
 
 
 def draw_gain(axes: Axes, gain: Any, y: float, look: tuple[str, str, str]) -> None:
@@ -103,7 +105,9 @@ def draw_gain(axes: Axes, gain: Any, y: float, look: tuple[str, str, str]) -> No
     colour, marker, face = look
     style.interval(axes, gain.low, gain.high, y, color=colour, lw=1.4)
     axes.plot([100 * gain.gain], [y], marker, color=colour, markersize=4.5, mfc=face)
-    Drawing.of(axes).trials |= {int(gain.trials)} if np.isfinite(gain.gain) else set()
+    CaptionedFigure.of(axes).trials |= (
+        {int(gain.trials)} if np.isfinite(gain.gain) else set()
+    )
 
 
 def verdict_look(verdict: Transfer) -> tuple[str, str, str]:
@@ -113,7 +117,7 @@ def verdict_look(verdict: Transfer) -> tuple[str, str, str]:
 
 def _gain_handles(gains: Sequence[pd.DataFrame], *, control: bool) -> list[Line2D]:
     """Return entries of a legend: the baseline, and a `control` if it was drawn."""
-    names = [name for each in gains for name in each[~each["state"]]["rival_name"]]
+    names = [name for each in gains for name in each[~each["state"]]["comparator_name"]]
     looks = dict.fromkeys(names[:1], (_BASELINE, "s", "white"))
     if control:
         looks["the strongest control"] = verdict_look(Transfer.INCONCLUSIVE)
@@ -135,7 +139,9 @@ def draw_source_states(
         matrix = source_help.matrix(each, corrected=plan.holm_over_methods)
         groups.append(matrix[matrix["state"]])
     lengths = [max(1, group["row"].nunique()) for group in groups]
-    widest = max((len(source_help.rivals_of([group])) for group in groups), default=0)
+    widest = max(
+        (len(source_help.comparators_of([group])) for group in groups), default=0
+    )
     # Narrow, so that a telephone shows it without shrinking the numbers.
     names = {name for group in groups for name in group["display_name"]}
     longest = max(map(len, names), default=0)
@@ -157,16 +163,16 @@ def draw_source_states(
 
 def _matrix(axes: Axes, comparisons: pd.DataFrame, *, tight: bool) -> None:
     names = comparisons.drop_duplicates("row").set_index("row")["display_name"]
-    states = source_help.rivals_of([comparisons])
+    states = source_help.comparators_of([comparisons])
     for y, (_, pairs) in enumerate(comparisons.groupby("row", sort=False)):
-        by_rival = {pair.rival: pair for pair in pairs.itertuples()}
+        by_comparator = {pair.comparator: pair for pair in pairs.itertuples()}
         verdict = Transfer.of(pairs["verdict"].iloc[0])
         look: Any = {"va": "center", "color": verdict.colour}
         # One column of a page has room for the signs alone.
         text = verdict.sign if tight else verdict.label
         axes.text(-0.48 - _COLUMN, y, text, **look)
         for x, state in enumerate(states):
-            _cell(axes, x, y, by_rival.get(state), tight=tight)
+            _cell(axes, x, y, by_comparator.get(state), tight=tight)
     heads = [textwrap.fill(title, 13) for title in states.values()]
     axes.set_xticks(range(len(states)), heads, rotation=90)
     look = {"transform": axes.get_xaxis_transform(), "color": style.MUTED}
@@ -184,7 +190,7 @@ def _cell(axes: Axes, x: int, y: int, pair: Any | None, *, tight: bool) -> None:
         verdict, reason = source_help.pair_verdict(pair)
         decimals = 0 if tight and abs(pair.gain) >= 0.0995 else 1
         gain = in_points(pair.gain, sign=True, decimals=decimals)
-        parts = Drawing.of(axes).parts
+        parts = CaptionedFigure.of(axes).parts
         ink = "white" if verdict is Transfer.POSITIVE else style.INK
         text = f"{verdict.sign}\n{gain}" if tight else f"{verdict.sign} {gain}"
         depth = math.sqrt(min(1.0, abs(pair.gain) / _DARKEST))

@@ -32,7 +32,7 @@ from cdspp.core.outputs import atomic
 from cdspp.core.wording import escape_invisible, split_name, task_title
 from cdspp.core.yaml_files import read_yaml
 from cdspp.methods.descriptions import looks
-from cdspp.report.figures.drawing import Drawing
+from cdspp.report.figures.drawing import CaptionedFigure
 from cdspp.study.plan import Row
 
 INK = "#22262b"
@@ -183,14 +183,14 @@ def dots(axes: Axes, values: Floats, y: float, look: Mapping[str, Any]) -> None:
     interval(axes, *mean_interval(values), y, color=look["color"], lw=1.6)
     if np.isfinite(mean):
         axes.plot([mean], [y], **look, **MARKER_ONLY)
-        Drawing.of(axes).trials.add(int(np.isfinite(values).sum()))
+        CaptionedFigure.of(axes).trials.add(int(np.isfinite(values).sum()))
 
 
 def interval(axes: Axes, low: float, high: float, y: float, **look: Any) -> None:
     """Draw an interval of fractions at height `y`; nothing if it is unknown."""
     if np.isfinite(low):
         axes.plot([100 * low, 100 * high], [y, y], **look)
-        Drawing.of(axes).parts.add("intervals")
+        CaptionedFigure.of(axes).parts.add("intervals")
 
 
 def draw_line(
@@ -213,7 +213,7 @@ def draw_line(
     look = {**style.look(4.5), "label": figure_name(row.display_name), **look}
     means = np.array([mean_sd(trials)[0] for trials in 100 * numbers])
     axes.plot(places, means, **look)
-    drawing = Drawing.of(axes)
+    drawing = CaptionedFigure.of(axes)
     drawing.trials.update(np.isfinite(numbers).sum(axis=1).tolist())
     if len(numbers) and DASHES in (look.get("ls"), look.get("linestyle")):
         drawing.parts.add("dashed")
@@ -245,7 +245,7 @@ def name_far_row(
     text = f"{figure_name(row.display_name)} {' to '.join(ends)}"
     text = f"({text})" if collapsed else f"▾ {text}"
     colour = MUTED if collapsed else style_of(row.key).colour
-    Drawing.of(axes).parts.add("brackets" if collapsed else "far")
+    CaptionedFigure.of(axes).parts.add("brackets" if collapsed else "far")
     axes.text(x, 0.02 + 0.08 * height, text, color=colour, bbox=ON_LINES, **look)
 
 
@@ -264,7 +264,7 @@ def equal_windows(
     spans = [high - low for low, high in limits if np.isfinite([low, high]).all()]
     span = max(spans, default=0.0) * (1 + 2 * pad) or 1.0
     for axes in panels if len(spans) > 1 else ():
-        Drawing.of(axes).parts.add("equal spans")
+        CaptionedFigure.of(axes).parts.add("equal spans")
     for axes, (low, high) in zip(panels, limits, strict=True):
         if np.isfinite([low, high]).all():
             highest, lowest = within[1] + pad * span - span, within[0] - pad * span
@@ -309,7 +309,7 @@ def add_legend(figure: Any, handles: Sequence[Any], place: str) -> None:
 
 
 @contextmanager
-def canvas(inches: float, height: float, outputs: Paths) -> Iterator[Drawing]:
+def canvas(inches: float, height: float, outputs: Paths) -> Iterator[CaptionedFigure]:
     """Yield a figure of a given size, then write it with its caption.
 
     Equal figures have equal bytes.
@@ -319,7 +319,7 @@ def canvas(inches: float, height: float, outputs: Paths) -> Iterator[Drawing]:
         if path.suffix not in _STAMPS:
             raise DataError(f"{path}: expected the suffix .svg, .png or .pdf.")
     with rc_context(fname=_style_file(_style.get())):
-        figure = Drawing(figsize=(inches, height), layout="constrained")
+        figure = CaptionedFigure(figsize=(inches, height), layout="constrained")
         yield figure
         _shrink(figure)
         for path in paths:
@@ -332,7 +332,7 @@ def canvas(inches: float, height: float, outputs: Paths) -> Iterator[Drawing]:
                 figure.savefig(temporary, **look)
 
 
-def _shrink(figure: Drawing) -> None:
+def _shrink(figure: CaptionedFigure) -> None:
     """Shrink lines and markers in proportion to the type."""
     for line in figure.findobj(Line2D):
         line.set(linewidth=line.get_linewidth() * scale())
@@ -353,7 +353,7 @@ def gridded(
     letters: int = 0,
     spare: bool = False,
     **options: Any,
-) -> Iterator[tuple[Drawing, list[Axes]]]:
+) -> Iterator[tuple[CaptionedFigure, list[Axes]]]:
     """Yield a figure and its panels in rows of `line` inches; `rest` is for others.
 
     The figure is as wide as the style says, or `most` inches. A panel's title is the
@@ -385,7 +385,7 @@ def stacked(
     frame: float,
     rest: float,
     **options: Any,
-) -> Iterator[tuple[Drawing, list[Axes]]]:
+) -> Iterator[tuple[CaptionedFigure, list[Axes]]]:
     """Yield a figure and its titled panels, each as high as its lines and its frame."""
     height = sum(line * length + frame for length in lengths) + rest
     blank, options = [""] * len(titles), {"height_ratios": lengths, **options}

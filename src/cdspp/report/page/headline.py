@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-from cdspp.analysis import fit_records, ways
+from cdspp.analysis import fit_records, kinds
 from cdspp.analysis.pairwise import read_pairwise
 from cdspp.analysis.source_help import read_comparisons
 from cdspp.core import wording
@@ -32,7 +32,7 @@ class Headline(NamedTuple):
 
     overview: pd.DataFrame
     titles: dict[str, str]
-    openings: dict[str, ways.Opening]
+    openings: dict[str, kinds.Opening]
     notes: list[str]
     failures: str
     mixed_versions: str
@@ -41,14 +41,17 @@ class Headline(NamedTuple):
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as values of JSON; unknown numbers are None."""
-        content: dict[str, list[dict[str, Any]]] = {"ways": [], "without_source": []}
+        content: dict[str, list[dict[str, Any]]] = {"kinds": [], "without_source": []}
         for name, opening in self.openings.items():
             labels = {"benchmark": name, "title": opening.title}
-            for way in opening.ways:
-                of = {k: None if v != v else v for k, v in asdict(way.of).items()}
-                of |= {"display_name": of.pop("method"), "verdict": way.of.verdict.word}
-                of |= {"way": way.title, "of_kind": way.of_kind, "own": way.own}
-                content["ways"].append(of | labels)
+            for kind in opening.kinds:
+                of = {k: None if v != v else v for k, v in asdict(kind.of).items()}
+                of |= {
+                    "display_name": of.pop("method"),
+                    "verdict": kind.of.verdict.word,
+                }
+                of |= {"heading": kind.title, "of_kind": kind.of_kind, "own": kind.own}
+                content["kinds"].append(of | labels)
             if opening.without:
                 best = {"display_name": opening.without, "accuracy": opening.accuracy}
                 best["best_of"] = opening.n_without
@@ -56,7 +59,7 @@ class Headline(NamedTuple):
         openings = [*self.openings.values()]
         overview = self.overview.astype(object).where(self.overview.notna(), None)
         return {
-            "statement": ways.statement(openings) if openings else "",
+            "statement": kinds.statement(openings) if openings else "",
             **content,
             "averages": overview.to_dict("records"),
             "notes": self.notes,
@@ -82,7 +85,7 @@ def read_headline(results_dir: PathLike) -> Headline:
         pairwise = folder / "tables" / f"pairwise_{name}.csv"
         if gains.is_file() and pairwise.is_file():  # else the study is unfinished
             frames = read_comparisons(gains), read_pairwise(pairwise)
-            openings[name] = ways.opening(*frames)
+            openings[name] = kinds.opening(*frames)
     scores = [folder / "scores" / f"{name}.parquet" for name in titles]
     records = folder.joinpath("fits").glob("*/*/*/*/[!.]*.json")
     jobs = fit_records.scored_jobs(records, scores)
@@ -110,9 +113,9 @@ def headline(results_dir: PathLike) -> str:
         numbers = [wording.percent(*pair) for pair in pairs]
         grid.append([first["display_name"] + signs, *numbers])
     openings = [*content.openings.values()]
-    lines = [ways.QUESTION, ways.statement(openings), ""] if openings else []
+    lines = [kinds.QUESTION, kinds.statement(openings), ""] if openings else []
     for each in openings:
-        lines += [*ways.way_lines(each), ""]
+        lines += [*kinds.kind_lines(each), ""]
     lines += [*wording.aligned(grid), ""]
     if legend := marks_legend(name for name, *_ in grid):
         lines.insert(-1, legend)

@@ -22,10 +22,10 @@ import pandas as pd
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
-from cdspp.analysis import answers, fit_records, ways
+from cdspp.analysis import answers, fit_records, kinds
 from cdspp.analysis.pairwise import leader, read_pairwise
 from cdspp.analysis.source_help import of_reference, on_average, read_comparisons
-from cdspp.analysis.transfer import Transfer
+from cdspp.analysis.transfer import OVER_OWN_FIT, OVER_STRONGEST, Transfer
 from cdspp.analysis.verdicts import INTERVAL_TRIALS, MIN_TRIALS
 from cdspp.core import wording
 from cdspp.core.jobs import processor_time
@@ -110,20 +110,20 @@ def _findings(plans: Plans, files: Mapping[str, Path]) -> dict[str, Any]:
     rows = [row for plan in plans for row in plan.main_rows]
     informed = [row.display_name for row in rows if row.kind == "informed"]
     source_gains, notes, openings, counts = [], {}, [], []
-    forest: list[tuple[str, list[ways.MethodTransfer]]] = []
+    forest: list[tuple[str, list[kinds.MethodTransfer]]] = []
     for plan in plans:
         gains = files.get(f"source-help_{plan.benchmark}.csv")
         contents = files.get(f"contents_{plan.benchmark}.csv")
         pairs = files.get(f"pairwise_{plan.benchmark}.csv")
         comparisons, pairwise = read_comparisons(gains), read_pairwise(pairs)
         if pairs:
-            openings.append(ways.opening(comparisons, pairwise))
+            openings.append(kinds.opening(comparisons, pairwise))
             corrected = plan.holm_over_methods
-            methods = ways.every_method(comparisons, pairwise, corrected=corrected)
+            methods = kinds.every_method(comparisons, pairwise, corrected=corrected)
             forest.append((plan.title, methods))
         untrained = untrained_text(contents) if contents else ""
         notes[plan.benchmark] = [leader(pairwise), plan.summary, untrained]
-        counts.append(ways.count_verdicts(plan.title, comparisons))
+        counts.append(kinds.count_verdicts(plan.title, comparisons))
         average = on_average(of_reference(comparisons))
         average = average[average["trials"] >= MIN_TRIALS]
         if gains_of_reference := answers.gain_without_source(average):
@@ -131,15 +131,17 @@ def _findings(plans: Plans, files: Mapping[str, Path]) -> dict[str, Any]:
     return {
         "rule": registry.RULE,
         "margin": plans[0].margin if plans else 1.0,
+        "over_own_fit": OVER_OWN_FIT,
+        "over_strongest": OVER_STRONGEST,
         "kept": [plan.title for plan in plans if plan.overlap == "keep"],
         "informed": list(dict.fromkeys(informed)),
         "source_gains": source_gains,
-        "question": ways.QUESTION,
-        "statement": ways.statement(openings),
+        "question": kinds.QUESTION,
+        "statement": kinds.statement(openings),
         "openings": openings,
         "words": Transfer.words(),
         **_forest(forest),
-        "axis": Axis.of(way.of for opening in openings for way in opening.ways),
+        "axis": Axis.of(kind.of for opening in openings for kind in opening.kinds),
         "protocols": [plan.protocol for plan in plans],
         "notes": notes,
         "counts": list(filter(None, counts)),
@@ -147,12 +149,12 @@ def _findings(plans: Plans, files: Mapping[str, Path]) -> dict[str, Any]:
 
 
 def _forest(
-    benchmarks: Sequence[tuple[str, Sequence[ways.MethodTransfer]]],
+    benchmarks: Sequence[tuple[str, Sequence[kinds.MethodTransfer]]],
 ) -> dict[str, Any]:
     """Return the methods by kind of each benchmark, and the axis of their gains."""
     every = [method for _, methods in benchmarks for method in methods]
     return {
-        "forest": [(title, ways.by_kind(methods)) for title, methods in benchmarks],
+        "forest": [(title, kinds.by_kind(methods)) for title, methods in benchmarks],
         "forest_axis": Axis.of([*every, *(each.over_strongest for each in every)]),
         "forest_caption": "",
     }

@@ -256,11 +256,11 @@ def _cells(
     for score in scores:
         if score["trials"]:
             means[column(score)].append(round(100 * score["mean"], 1))
-    n_rivals = Counter(map(column, filter(_competes, scores)))
+    n_comparators = Counter(map(column, filter(_competes, scores)))
     cells = {}
     for score in scores:
         place, mean = column(score), score["mean"]
-        several = _competes(score) and n_rivals[place] > 1
+        several = _competes(score) and n_comparators[place] > 1
         bold = several and round(100 * mean, 1) == max(means[place])
         text, key = percent(mean, score["sd"]), (score["row"], *place)
         cells[key] = Cell(text, bold=bold, note=score["note"], value=mean)

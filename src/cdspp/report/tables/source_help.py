@@ -47,7 +47,7 @@ def write_tasks(plans: Plans, scores: Paths, rows: Paths, outputs: Paths) -> Non
     """Write the gains on a benchmark: by task, and by each of several sources."""
     [plan], [path], [row_path] = plans, scores, rows
     frame, per_sample = read_scores(path), SampleScores(row_path)
-    gains = source_help.compare_with_rivals(frame, plan, per_sample)
+    gains = source_help.gains_over_comparators(frame, plan, per_sample)
     pairwise = compare_pairwise(frame, plan, per_sample)
     tables = [build_task_table(gains, plan), build_pairwise_table(pairwise, plan)]
     if any(row.kind == LEFT_OUT for row in plan.rows):
@@ -59,11 +59,11 @@ def write_tasks(plans: Plans, scores: Paths, rows: Paths, outputs: Paths) -> Non
 def build_matrix_table(groups: Sequence[pd.DataFrame], plans: Plans) -> Table:
     """Build the table ``source-help``: methods by controls, by benchmark."""
     corrected, margin = plans[0].holm_over_methods, plans[0].margin
-    rivals = source_help.rivals_of(groups)
+    comparators = source_help.comparators_of(groups)
     matrices = [source_help.matrix(group, corrected=corrected) for group in groups]
     averages = pd.concat([source_help.no_comparisons(), *matrices], ignore_index=True)
     family = "after Holm's correction over methods" if corrected else "pair by pair"
-    others = (name for key, name in rivals.items() if key not in STATE_TITLES)
+    others = (name for key, name in comparators.items() if key not in STATE_TITLES)
     baseline = next(others, "the baseline")
     gain = caption("tables", "gain", family=family)
     states = caption("tables", "states", baseline=baseline, margin=margin)
@@ -72,9 +72,16 @@ def build_matrix_table(groups: Sequence[pd.DataFrame], plans: Plans) -> Table:
         "source-help",
         "Did the source help each method?",
         " ".join([gain, states, *(plan.protocol for plan in plans)]),
-        columns=("Method", "Accuracy", *_titles(rivals), "Without", "Verdict", "Tasks"),
+        columns=(
+            "Method",
+            "Accuracy",
+            *_titles(comparators),
+            "Without",
+            "Verdict",
+            "Tasks",
+        ),
         lines=tuple(
-            _method_line(average, group[group["row"] == row], rivals)
+            _method_line(average, group[group["row"] == row], comparators)
             for group, matrix in zip(groups, matrices, strict=True)
             for row, average in matrix.groupby("row", sort=False)
             if average["state"].any()
@@ -87,9 +94,11 @@ def build_matrix_table(groups: Sequence[pd.DataFrame], plans: Plans) -> Table:
 def build_task_table(comparisons: pd.DataFrame, plan: BenchmarkPlan) -> Table:
     """Build the table ``source-help_<benchmark>``: the CSV has all methods."""
     gains = source_help.of_reference(comparisons)
-    rivals = source_help.rivals_of([gains])
+    comparators = source_help.comparators_of([gains])
     lines = (
-        Line((Cell(task_title(task)), *_numbers(of_task, rivals), _verdict(of_task)))
+        Line(
+            (Cell(task_title(task)), *_numbers(of_task, comparators), _verdict(of_task))
+        )
         for task, of_task in source_help.by_task(gains).items()
     )
     return Table(
@@ -97,7 +106,7 @@ def build_task_table(comparisons: pd.DataFrame, plan: BenchmarkPlan) -> Table:
         f"{plan.title}: did the source help?",
         f"{caption('tables', 'gain', family='pair by pair')} "
         f"{caption('tables', 'tasks')}{interval_note(gains['trials'])} {plan.protocol}",
-        columns=("Task", "Accuracy", *_titles(rivals), "Verdict"),
+        columns=("Task", "Accuracy", *_titles(comparators), "Verdict"),
         lines=tuple(lines),
         data=comparisons,
     )
@@ -109,8 +118,8 @@ def build_pairwise_table(pairwise: pd.DataFrame, plan: BenchmarkPlan) -> Table:
     # Methods without a rank come last.
     order = methods["rank"].where(methods["rank"] > 0).sort_values(kind="stable").index
     reference = methods[methods["role"] == REFERENCE].head(1)
-    rival = next(iter(reference["row"]), next(iter(methods["row"]), ""))
-    over = pairwise[pairwise["rival"] == rival].set_index("row")
+    comparator = next(iter(reference["row"]), next(iter(methods["row"]), ""))
+    over = pairwise[pairwise["comparator"] == comparator].set_index("row")
     ran = pairwise.groupby("row")["trials"].max()
 
     def note(entry: Any) -> str:
@@ -122,7 +131,7 @@ def build_pairwise_table(pairwise: pd.DataFrame, plan: BenchmarkPlan) -> Table:
         "Method": lambda entry: Cell(entry.display_name, name=True),
         "Rank": lambda entry: number_cell(entry.rank or math.nan),
         "Accuracy": lambda entry: fraction_cell(entry.accuracy, note(entry)),
-        f"Gain over {next(iter(over['rival_name']), 'it')}": lambda entry: (
+        f"Gain over {next(iter(over['comparator_name']), 'it')}": lambda entry: (
             effect_cell(*over.loc[entry.row, ["gain", "low", "high"]])
             if entry.row in over.index
             else Cell(DASH)
@@ -139,8 +148,8 @@ def build_pairwise_table(pairwise: pd.DataFrame, plan: BenchmarkPlan) -> Table:
     )
 
 
-def _titles(rivals: Mapping[str, str]) -> list[str]:
-    return [f"Over {name}" for name in rivals.values()]
+def _titles(comparators: Mapping[str, str]) -> list[str]:
+    return [f"Over {name}" for name in comparators.values()]
 
 
 def build_several_table(gains: pd.DataFrame, plan: BenchmarkPlan) -> Table:
@@ -167,7 +176,7 @@ def build_several_table(gains: pd.DataFrame, plan: BenchmarkPlan) -> Table:
 
 
 def _method_line(
-    average: pd.DataFrame, comparisons: pd.DataFrame, rivals: Mapping[str, str]
+    average: pd.DataFrame, comparisons: pd.DataFrame, comparators: Mapping[str, str]
 ) -> Line:
     counts = tally(comparisons)
     uncorrected = verdict_of(source_help.on_average(comparisons))
@@ -176,7 +185,7 @@ def _method_line(
     n_tasks, title = counts.total(), comparisons["title"].iloc[0]
     cells = (
         Cell(comparisons["display_name"].iloc[0], name=True),
-        *_numbers(average, rivals),
+        *_numbers(average, comparators),
         fraction_cell(gain, f"of {in_points(total, sign=True)}", sign=True),
         _verdict(average, uncorrected),
         Cell(text or DASH, note=f"of {n_tasks}" if text and n_tasks > 1 else ""),
@@ -184,10 +193,14 @@ def _method_line(
     return Line(cells, title)
 
 
-def _numbers(comparisons: pd.DataFrame, rivals: Mapping[str, str]) -> Iterator[Cell]:
+def _numbers(
+    comparisons: pd.DataFrame, comparators: Mapping[str, str]
+) -> Iterator[Cell]:
     yield fraction_cell(comparisons["accuracy"].iloc[0])
-    by_rival = {comparison.rival: comparison for comparison in comparisons.itertuples()}
-    yield from (_gain(by_rival.get(rival)) for rival in rivals)
+    by_comparator = {
+        comparison.comparator: comparison for comparison in comparisons.itertuples()
+    }
+    yield from (_gain(by_comparator.get(comparator)) for comparator in comparators)
 
 
 def _gain(comparison: Any | None) -> Cell:

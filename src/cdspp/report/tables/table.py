@@ -40,6 +40,8 @@ _LATEX = str.maketrans(
         "×": r"$\times$",
     }
 )
+# The sentence of a caption on bold cells.
+_ON_BOLD = re.compile(r"Bold: .*?\.(?: |$)")
 # Characters that open markup in Markdown, HTML or mathematics within a line, or at the
 # start of a paragraph, a list or a heading.
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]<>|~$&#])")
@@ -127,9 +129,15 @@ class Table:
 
     @property
     def legend(self) -> str:
-        """The caption, and the meaning of the marks that end names of methods."""
-        names = (cell.text for line in self.lines for cell in line.cells if cell.name)
-        return f"{self.caption} {marks_legend(names)}".strip()
+        """The caption, and the meaning of the marks that end names of methods.
+
+        Without bold cells it says nothing of them.
+        """
+        cells = [cell for line in self.lines for cell in line.cells]
+        marks = marks_legend(cell.text for cell in cells if cell.name)
+        bold = any(cell.bold for cell in cells)
+        text = self.caption if bold else _ON_BOLD.sub("", self.caption)
+        return f"{text.strip()} {marks}".strip()
 
 
 @cache

@@ -81,9 +81,9 @@ for (const figure of document.querySelectorAll('figure[id^="table-pairwise_"]'))
     const number = Math.round(1000 * Number(text)) / 10;
     return (sign && number >= 0 ? "+" : "") + number.toFixed(1).replace("-", "\u2212");
   };
-  const show = (rival) => {
-    const over = new Map(pairs.filter((pair) => pair.rival === rival).map((pair) => [pair.row, pair]));
-    heading.firstChild.textContent = `Gain over ${methods.get(rival).display_name}`;
+  const show = (comparator) => {
+    const over = new Map(pairs.filter((pair) => pair.comparator === comparator).map((pair) => [pair.row, pair]));
+    heading.firstChild.textContent = `Gain over ${methods.get(comparator).display_name}`;
     for (const [row, line] of lines) {
       const cell = line.cells[line.cells.length - 1];
       const pair = over.get(row);

@@ -14,20 +14,20 @@ import pytest
 from support.report_data import draw_comparisons, make_plan, score_rows
 from support.score_data import Cells, TrialSets, as_frame
 
-from cdspp.analysis.pairwise import compare_pairwise
-from cdspp.analysis.source_help import compare_with_rivals
-from cdspp.analysis.transfer import Transfer
-from cdspp.analysis.ways import (
+from cdspp.analysis.kinds import (
     MOST_WORDS,
+    KindOfTransfer,
     MethodTransfer,
     Opening,
-    Way,
     count_verdicts,
     every_method,
+    kind_lines,
     opening,
     statement,
-    way_lines,
 )
+from cdspp.analysis.pairwise import compare_pairwise
+from cdspp.analysis.source_help import gains_over_comparators
+from cdspp.analysis.transfer import Transfer
 from cdspp.methods import register_external
 from cdspp.study.config import register_external_methods
 
@@ -76,15 +76,15 @@ def opened(
         }
     assert {row.method for row in plan.rows} <= set(names)
     scores = as_frame(cells, collapsed)
-    return opening(compare_with_rivals(scores, plan), compare_pairwise(scores, plan))
+    return opening(gains_over_comparators(scores, plan), compare_pairwise(scores, plan))
 
 
 def told(found: Opening) -> list[tuple[str, str, str]]:
-    return [(way.title, way.of.method, way.of.verdict.word) for way in found.ways]
+    return [(kind.title, kind.of.method, kind.of.verdict.word) for kind in found.kinds]
 
 
 def labels_only(found: Opening) -> MethodTransfer:
-    [of] = (way.of for way in found.ways if way.title == "labels only")
+    [of] = (kind.of for kind in found.kinds if kind.title == "labels only")
     return of
 
 
@@ -94,7 +94,7 @@ def test_the_study_names_the_method_of_a_kind_whatever_the_results() -> None:
         ("5 paired rows", "paired map", "positive transfer"),
         ("labels only", "CDSPP", "positive transfer"),
     ]
-    assert [way.of_kind for way in found.ways] == [
+    assert [kind.of_kind for kind in found.kinds] == [
         "2 positive transfer",
         "",
     ]
@@ -102,7 +102,7 @@ def test_the_study_names_the_method_of_a_kind_whatever_the_results() -> None:
 
 def test_a_gain_is_over_the_methods_own_fit_without_a_source() -> None:
     found = opened(paired_map=0.8, none_paired_map=0.75, procrustes=0.5, cdspp=0.7)
-    [paired] = (way.of for way in found.ways if way.title == "5 paired rows")
+    [paired] = (kind.of for kind in found.kinds if kind.title == "5 paired rows")
     assert found.title == "Digits"
     assert (paired.accuracy, paired.gain) == pytest.approx((0.8, 0.05))
     assert paired.low < paired.gain < paired.high
@@ -179,20 +179,22 @@ def outside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
 
 def test_a_reference_from_outside_leads_with_a_line_of_its_own(outside: str) -> None:
     found = opened((*BASIC, outside), reference=outside, cdspp=0.7, mine=0.55)
-    assert found.ways[0].own
-    assert found.ways[0].of.gain < found.ways[1].of.gain
-    assert [way.title for way in found.ways[1:]] == ["5 paired rows", "labels only"]
+    assert found.kinds[0].own
+    assert found.kinds[0].of.gain < found.kinds[1].of.gain
+    assert [kind.title for kind in found.kinds[1:]] == ["5 paired rows", "labels only"]
     assert labels_only(found).method == "CDSPP"
 
 
 def test_without_a_control_there_is_no_gain() -> None:
     plan = make_plan(methods=("cdspp", "dama"), states=(), trials=3)
     scores = score_rows(plan)
-    found = opening(compare_with_rivals(scores, plan), compare_pairwise(scores, plan))
+    found = opening(
+        gains_over_comparators(scores, plan), compare_pairwise(scores, plan)
+    )
     assert told(found) == [("labels only", "CDSPP", "inconclusive")]
-    assert math.isnan(found.ways[0].of.gain)
+    assert math.isnan(found.kinds[0].of.gain)
     assert (found.without, found.n_without) == ("", 0)
-    lines = way_lines(found)
+    lines = kind_lines(found)
     assert len(lines) == 3
     assert "–" in lines[1]
     assert lines[2] == "  all methods, labels only: 2 inconclusive"
@@ -201,14 +203,16 @@ def test_without_a_control_there_is_no_gain() -> None:
 def test_methods_with_degenerate_fits_or_few_trials_represent_no_kind() -> None:
     fell: TrialSets = {("main", "paired-map"): {"a_b": [1, 2, 3]}}
     found = opened(collapsed=fell, paired_map=0.9, procrustes=0.8)
-    [way] = (way for way in found.ways if way.title == "5 paired rows")
-    assert way.of.method == "Procrustes"
+    [kind] = (kind for kind in found.kinds if kind.title == "5 paired rows")
+    assert kind.of.method == "Procrustes"
 
 
-def line(kind: str, verdict: Transfer, gain: float = 0.1, method: str = "m") -> Way:
+def line(
+    kind: str, verdict: Transfer, gain: float = 0.1, method: str = "m"
+) -> KindOfTransfer:
     numbers = 0.8, gain, gain - 0.01, gain + 0.01, 10, "none", gain
     of = MethodTransfer(method, kind, method, *numbers, verdict, "")
-    return Way(kind, of, own=method == "mine")
+    return KindOfTransfer(kind, of, own=method == "mine")
 
 
 def test_the_sentence_names_the_methods_and_never_speaks_of_all() -> None:
@@ -226,7 +230,7 @@ def test_the_sentence_names_the_methods_and_never_speaks_of_all() -> None:
     )
     none = Opening("C", (line("labels only", Transfer.NO_EFFECT, 0.0),))
     assert statement([none]) == "No effect of the source on m (labels only)."
-    assert way_lines(none)[1].endswith("■ no effect")
+    assert kind_lines(none)[1].endswith("■ no effect")
 
 
 def test_a_long_sentence_becomes_counts() -> None:
@@ -252,8 +256,10 @@ def test_nothing_that_ran_is_told_apart_from_nothing_with_a_source() -> None:
     assert statement([]) == "Nothing was run yet."
     plan = make_plan(methods=("svm-t",), states=())
     scores = score_rows(plan)
-    found = opening(compare_with_rivals(scores, plan), compare_pairwise(scores, plan))
-    assert found.ways == ()
+    found = opening(
+        gains_over_comparators(scores, plan), compare_pairwise(scores, plan)
+    )
+    assert found.kinds == ()
     assert statement([found]) == "No method that ran uses a source."
 
 

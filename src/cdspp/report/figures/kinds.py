@@ -6,18 +6,18 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 
-from cdspp.analysis import ways
+from cdspp.analysis import kinds, transfer
+from cdspp.analysis.kinds import KindOfTransfer, Opening
 from cdspp.analysis.pairwise import read_pairwise
 from cdspp.analysis.source_help import read_comparisons
-from cdspp.analysis.ways import Opening, Way
 from cdspp.core.names import Paths
 from cdspp.core.wording import in_points, sentence
 from cdspp.report.figures import style
-from cdspp.report.figures.drawing import Drawing
+from cdspp.report.figures.drawing import CaptionedFigure
 from cdspp.study.plan import Plans
 
 # Inches of a heading and of a kind, each two lines of text, and above and below them.
-_LINE, _WAY, _TOP, _BOTTOM = 0.2, 0.46, 0.35, 0.5
+_LINE, _KIND, _TOP, _BOTTOM = 0.2, 0.46, 0.35, 0.5
 # Left edges of the columns, as shares of the width; the axis is between the last two.
 _NAME, _ACCURACY, _FIRST, _LAST, _WORD = 0.01, 0.37, 0.39, 0.78, 0.83
 _BAND = "#f3f5f7"
@@ -25,20 +25,20 @@ _MUTED: Any = {"va": "center", "color": style.MUTED}
 _STRONG: Any = {"va": "center", "fontweight": "bold"}
 
 
-def write_ways(
+def write_kinds(
     plans: Plans, comparisons: Paths, pairwise: Paths, outputs: Paths
 ) -> None:
     """Draw the kinds of transfer on every benchmark, one line each."""
     tables = map(read_comparisons, comparisons), map(read_pairwise, pairwise)
-    openings = [ways.opening(*pair) for pair in zip(*tables, strict=True)]
-    draw_ways(plans, openings, outputs)
+    openings = [kinds.opening(*pair) for pair in zip(*tables, strict=True)]
+    draw_kinds(plans, openings, outputs)
 
 
-def draw_ways(plans: Plans, openings: Sequence[Opening], outputs: Paths) -> None:
+def draw_kinds(plans: Plans, openings: Sequence[Opening], outputs: Paths) -> None:
     """Draw openings one below the other, with all gains along one axis."""
     size = style.scale()
-    n_ways = sum(len(each.ways) for each in openings)
-    height = _TOP + _WAY * (n_ways + len(openings)) + _BOTTOM
+    n_kinds = sum(len(each.kinds) for each in openings)
+    height = _TOP + _KIND * (n_kinds + len(openings)) + _BOTTOM
     with style.canvas(style.width(), size * height, outputs) as figure:
         figure.set_layout_engine("none")
         bottom, below = _BOTTOM / height, _TOP / height
@@ -51,16 +51,16 @@ def draw_ways(plans: Plans, openings: Sequence[Opening], outputs: Paths) -> None
         y = _TOP + _LINE
         for each in openings:
             _heading(text_axes, gains, each, y)
-            y += _WAY
-            for way in each.ways:
-                _way(text_axes, gains, way, y)
-                y += _WAY
+            y += _KIND
+            for kind in each.kinds:
+                _kind(text_axes, gains, kind, y)
+                y += _KIND
         _scale(gains)
         figure.describe(plans)
 
 
 def _heads(axes: Axes) -> None:
-    heads = "gain" if style.narrow() else "gain over its own fit without a source"
+    heads = "gain" if style.narrow() else transfer.OVER_OWN_FIT
     axes.text(_ACCURACY, _LINE, "accuracy", ha="right", **_MUTED)
     axes.text(_FIRST + 0.02, _LINE, heads, **_MUTED)
     axes.text(0.99, _LINE, "verdict", ha="right", **_MUTED)
@@ -73,14 +73,14 @@ def _heading(axes: Axes, gains: Axes, opening: Opening, y: float) -> None:
         gains.text(_NAME, y + _LINE / 2, text, **over)  # over the lines of the axis
 
 
-def _way(text_axes: Axes, gains: Axes, way: Way, y: float) -> None:
+def _kind(text_axes: Axes, gains: Axes, kind: KindOfTransfer, y: float) -> None:
     """Draw a kind on two lines: its name and verdict; its method and the reason."""
-    of, verdict = way.of, way.of.verdict
+    of, verdict = kind.of, kind.of.verdict
     text_axes.axhspan(y - 0.95 * _LINE, y + 0.95 * _LINE, color=_BAND, lw=0, zorder=0)
     colour, above, below = verdict.colour, y - _LINE / 2, y + _LINE / 2
-    text_axes.text(_NAME, above, style.plain_text(sentence(way.title)), va="center")
-    if way.title != of.method:
-        text_axes.text(_NAME, below, style.figure_name(of.method), **_MUTED)
+    text_axes.text(_NAME, above, style.plain_text(sentence(kind.title)), va="center")
+    subtitle = kind.subtitle(style.figure_name(of.method))
+    text_axes.text(_NAME, below, subtitle, **_MUTED)
     if np.isfinite(of.accuracy):
         text = f"{in_points(of.accuracy)} %"
         line = below if style.narrow() else above
@@ -99,7 +99,7 @@ def _way(text_axes: Axes, gains: Axes, way: Way, y: float) -> None:
         text, units = in_points(of.gain, sign=True), "offset points"
         look = {"textcoords": units, "va": "center", "color": colour}
         gains.annotate(text, (end, above), (5, 0), **look)
-        Drawing.of(gains).trials.add(of.trials)
+        CaptionedFigure.of(gains).trials.add(of.trials)
 
 
 def _scale(gains: Axes) -> None:

@@ -18,12 +18,12 @@ import pandas as pd
 from cdspp.analysis import source_help, transfer, verdicts
 from cdspp.analysis.answers import explanation, tally_texts
 from cdspp.analysis.transfer import Transfer
-from cdspp.core.names import ALONE, REFERENCE, WITHOUT_SOURCE
+from cdspp.core.names import NO_SOURCE, REFERENCE, WITHOUT_SOURCE
 from cdspp.core.wording import DASH, aligned, counted, in_points, listed, sentence
 
 QUESTION = "Did the source help?"
 LABELS_ONLY = "labels only"
-_NO_SOURCE = re.compile(f", (no source|{ALONE})$")  # in the names of some rows
+_NO_SOURCE = re.compile(f", (no source|{NO_SOURCE})$")  # in the names of some rows
 MOST_WORDS = 40  # in the sentence below the question
 
 
@@ -57,17 +57,24 @@ class MethodTransfer:
 
 
 @dataclass(frozen=True)
-class Way:
+class KindOfTransfer:
     """A kind of transfer on a benchmark, and the method that represents it.
 
     `of_kind` counts the verdicts on all methods of the kind, corrected for their
-    number; an external reference has a line of its `own`.
+    number; an external reference has a line of its `own`. `fewer` has its number of
+    trials if other lines have more, and is empty otherwise.
     """
 
     title: str
     of: MethodTransfer
     of_kind: str = ""
     own: bool = False
+    fewer: str = ""
+
+    def subtitle(self, method: str) -> str:
+        """Return the line below the title, from the name of the method as shown."""
+        names = [] if self.title == self.of.method else [method]
+        return ", ".join([*names, *filter(None, [self.fewer])])
 
 
 @dataclass(frozen=True)
@@ -78,7 +85,7 @@ class Opening:
     """
 
     title: str
-    ways: tuple[Way, ...]
+    kinds: tuple[KindOfTransfer, ...]
     without: str = ""
     accuracy: float = math.nan
     n_without: int = 0
@@ -98,7 +105,7 @@ def every_method(
 ) -> list[MethodTransfer]:
     """Return all methods that use a source, in the order of the study.
 
-    `comparisons` are of `cdspp.analysis.source_help.compare_with_rivals`, `pairwise` of
+    `comparisons` are of `source_help.gains_over_comparators`, `pairwise` of
     `cdspp.analysis.pairwise.compare_pairwise`. Verdicts are corrected for the number of
     methods, or those of each method by itself.
     """
@@ -120,11 +127,11 @@ def _method(
 ) -> MethodTransfer:
     states = compared[compared["state"]]
     gain, low, high, trials = math.nan, math.nan, math.nan, 0
-    for over in states[states["rival"] == ALONE].itertuples():
+    for over in states[states["comparator"] == NO_SOURCE].itertuples():
         gain, low, high, trials = over.gain, over.low, over.high, over.trials
     strongest, strongest_gain = "", math.nan
-    for over in compared[compared["rival"] == compared["hardest"]].itertuples():
-        strongest, strongest_gain = over.rival_name, over.gain
+    for over in compared[compared["comparator"] == compared["strongest"]].itertuples():
+        strongest, strongest_gain = over.comparator_name, over.gain
     verdict, reason = Transfer.INCONCLUSIVE, transfer.NOT_RUN
     if len(states):
         verdict, reason = Transfer.of(states["verdict"].iloc[0]), explanation(compared)
@@ -156,18 +163,19 @@ def opening(comparisons: pd.DataFrame, pairwise: pd.DataFrame) -> Opening:
     methods = pairwise.drop_duplicates("row").set_index("row")
     found = {each.row: each for each in every_method(comparisons, pairwise)}
     plain = every_method(comparisons, pairwise, corrected=False)
-    ways = []
+    kinds, most = [], max((each.trials for each in plain), default=0)
     for title, row, others in _lines(methods):
         leads = methods.loc[row, "role"] == REFERENCE
         of = next(each for each in plain if each.row == row) if leads else found[row]
         own = leads and bool(methods.loc[row, "external"])
         counts = Counter(found[other].verdict.word for other in others)
         of_kind = ", ".join(tally_texts(counts)) if len(others) > 1 else ""
-        ways.append(Way(title, of, of_kind, own))
-    ways.sort(key=lambda way: (not way.own, math.isnan(way.of.gain), -way.of.gain))
+        fewer = counted(of.trials, "trial") if 0 < of.trials < most else ""
+        kinds.append(KindOfTransfer(title, of, of_kind, own, fewer))
+    kinds.sort(key=lambda kind: (not kind.own, math.isnan(kind.of.gain), -kind.of.gain))
     return Opening(
         next(iter(pairwise["title"]), ""),
-        tuple(ways),
+        tuple(kinds),
         *_best_without_source(comparisons, methods),
     )
 
@@ -177,11 +185,16 @@ def _best_without_source(
 ) -> tuple[str, float, int]:
     """Return name and accuracy of the best fit without a source, and their number."""
     averages = source_help.matrix(comparisons, corrected=False)
-    fits = averages[averages["rival"].isin(WITHOUT_SOURCE) & ~averages["degenerate"]]
+    fits = averages[
+        averages["comparator"].isin(WITHOUT_SOURCE) & ~averages["degenerate"]
+    ]
     own = methods[~methods["uses_source"] & ~methods["collapsed"]]
     accuracies = {
         **{
-            row.rival_row: (f"{row.display_name}, {row.rival_name}", row.rival_accuracy)
+            row.comparator_row: (
+                f"{row.display_name}, {row.comparator_name}",
+                row.comparator_accuracy,
+            )
             for row in fits.itertuples()
         },
         **{row.Index: (row.display_name, row.accuracy) for row in own.itertuples()},
@@ -220,7 +233,7 @@ def _lines(methods: pd.DataFrame) -> Iterator[tuple[str, str, list[str]]]:
 
 def statement(openings: Sequence[Opening], most_words: int = MOST_WORDS) -> str:
     """Return the answer for all benchmarks in at most `most_words` words."""
-    lines = [(way.of, each.title) for each in openings for way in each.ways]
+    lines = [(kind.of, each.title) for each in openings for kind in each.kinds]
     lines.sort(key=lambda line: (math.isnan(line[0].gain), -line[0].gain))
     several = len({title for _, title in lines}) > 1
     where: dict[Transfer, dict[str, list[str]]] = {each: {} for each in Transfer}
@@ -260,23 +273,28 @@ def count_verdicts(title: str, comparisons: pd.DataFrame) -> str:
     return f"{title}, {counted(len(found), 'method')} with controls: {counts}."
 
 
-def way_lines(opening: Opening) -> list[str]:
+def kind_lines(opening: Opening) -> list[str]:
     """Return the kinds of transfer for a terminal: a heading, one line per kind."""
     heading = [opening.title, "", "accuracy", "gain", "95 %", "", ""]
     grid = [heading]
-    for way in opening.ways:
-        of = way.of
+    for kind in opening.kinds:
+        of = kind.of
         finite = not math.isnan(of.low)
         ends = " to ".join(in_points(end, sign=True) for end in (of.low, of.high))
         gain = DASH if math.isnan(of.gain) else in_points(of.gain, sign=True)
         accuracy = DASH if math.isnan(of.accuracy) else f"{in_points(of.accuracy)} %"
-        name = "" if way.title == of.method else of.method
-        cells = [f"  {way.title}", name, accuracy, gain, ends if finite else ""]
+        cells = [
+            f"  {kind.title}",
+            kind.subtitle(of.method),
+            accuracy,
+            gain,
+            ends if finite else "",
+        ]
         grid.append([*cells, of.verdict.label, of.reason])
     lines = aligned(grid, left=(0, 1, 5, 6))
     lines += [
-        f"  all methods, {way.title}: {way.of_kind}"
-        for way in opening.ways
-        if way.of_kind
+        f"  all methods, {kind.title}: {kind.of_kind}"
+        for kind in opening.kinds
+        if kind.of_kind
     ]
     return lines + [f"  {opening.without_text}"] * bool(opening.without)
