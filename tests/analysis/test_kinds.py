@@ -6,6 +6,7 @@ import math
 import re
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -81,6 +82,23 @@ def opened(
 
 def told(found: Opening) -> list[tuple[str, str, str]]:
     return [(kind.title, kind.of.method, kind.of.verdict.word) for kind in found.kinds]
+
+
+def test_the_method_that_is_not_beaten_is_named_where_trials_do_not_decide() -> None:
+    found = opened(paired_map=0.7, procrustes=0.5, target_only=0.695, scatter=3)
+    [paired] = (kind.of for kind in found.kinds if kind.title == "5 paired rows")
+    assert re.match(
+        r"trials do not decide \(\+0\.\d over target-only; min", paired.reason
+    )
+
+
+def test_a_line_with_fewer_trials_than_others_says_so() -> None:
+    found = opened()
+    of = replace(found.kinds[0].of, trials=3)
+    assert {kind.fewer for kind in found.kinds} == {""}
+    fewer = KindOfTransfer("labels only", of, fewer="3 trials")
+    assert fewer.subtitle("m") == "m, 3 trials"
+    assert replace(fewer, title=of.method).subtitle("m") == "3 trials"
 
 
 def labels_only(found: Opening) -> MethodTransfer:

@@ -234,7 +234,8 @@ TABLE = [
             along_pairs("paired-map-plus"),
         ),
         (
-            "| semi-supervised shared columns, by words in common | {} | – | – | – | – | – |",
+            "| semi-supervised shared columns, by words in common "
+            "| {} | – | – | – | – | – |",
             accuracy_of("shared-columns-plus"),
         ),
     )

@@ -160,8 +160,8 @@ VOTES = [
     Result(
         APPENDIX,
         "It takes {} seconds with 50000 rows, of which a fit sees 2000, {} with 100 "
-        "classes, and {} with 500 columns: there *semi-supervised shared columns*, with three of them "
-        "shared, takes most of the time.",
+        "classes, and {} with 500 columns: there *semi-supervised shared "
+        "columns*, with three of them shared, takes most of the time.",
         lambda n: [
             seconds(n, 100, 50000, 20, 5)[0],
             seconds(n, 300, 5000, 20, 100)[0],

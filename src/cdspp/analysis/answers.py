@@ -2,6 +2,7 @@
 
 import math
 from collections import Counter
+from typing import Any
 
 import pandas as pd
 
@@ -24,6 +25,11 @@ def interval_text(gain: verdicts.PairedGain) -> str:
     return f"{in_points(gain.gain)} points (95 % interval {low} to {high})"
 
 
+def gain_over(comparison: Any) -> str:
+    """Return the gain of a row of comparisons in points, and over what it is."""
+    return f"{in_points(comparison.gain, sign=True)} over {comparison.comparator_name}"
+
+
 def verdict_of(comparisons: pd.DataFrame) -> Transfer:
     """Return the verdict on the average over tasks, or on the only one."""
     average = source_help.on_average(comparisons)
@@ -40,19 +46,16 @@ def explanation(comparisons: pd.DataFrame) -> str:
     first = comparisons.iloc[0]
     reason = str(first["reason"])
     strongest = comparisons[comparisons["comparator"] == first["strongest"]]
-    over = [
-        f"{in_points(s.gain, sign=True)} over {s.comparator_name}"
-        for s in strongest.itertuples()
-    ]
     if reason == transfer.NOT_DECIDED:
-        numbers = [] if strongest["state"].all() else over
+        others = strongest[~strongest["state"]]  # the baseline or target-only
+        numbers = [*map(gain_over, others.itertuples())]
         numbers.append(verdicts.detectable_text(first["detectable"]))
         return f"{reason} ({'; '.join(numbers)})"
     if reason == transfer.DISAGREE:
         both = first["accuracy_verdict"], first["balanced_verdict"]
         return f"{reason} ({both[0]}, {both[1]})"
-    if reason == transfer.NOT_SPECIFIC and over:
-        return f"{reason} ({over[0]})"
+    if reason == transfer.NOT_SPECIFIC and len(strongest):
+        return f"{reason} ({gain_over(next(strongest.itertuples()))})"
     return reason
 
 
@@ -127,7 +130,7 @@ def gain_without_source(comparisons: pd.DataFrame) -> tuple[float, float] | None
 
 
 def _numbers(average: pd.DataFrame) -> str:
-    """Return the gains over no source, and over the strongest control."""
+    """Return the gains over no source, and over the strongest comparator."""
     first, rows = average.iloc[0], {row.comparator: row for row in average.itertuples()}
     if math.isnan(first["p_helps"]):
         return ""

@@ -23,7 +23,8 @@ from cdspp.core.wording import DASH, aligned, counted, in_points, listed, senten
 
 QUESTION = "Did the source help?"
 LABELS_ONLY = "labels only"
-_NO_SOURCE = re.compile(f", (no source|{NO_SOURCE})$")  # in the names of some rows
+# In the names of some rows.
+_NO_SOURCE_SUFFIX = re.compile(f", (no source|{NO_SOURCE})$")
 MOST_WORDS = 40  # in the sentence below the question
 
 
@@ -32,7 +33,7 @@ class MethodTransfer:
     """A method on a benchmark: its kind of transfer, its gain, and its verdict.
 
     `accuracy`, the `gain` over its own fit without a source and its 95 % interval are
-    fractions, NaN if unknown; `strongest` names the control over which the gain is
+    fractions, NaN if unknown; `strongest` names the comparator over which the gain is
     least certain, `strongest_gain` is the gain over it. `reason` explains why the
     verdict is inconclusive, or has the margin of no effect.
     """
@@ -52,7 +53,7 @@ class MethodTransfer:
 
     @property
     def over_strongest(self) -> verdicts.PairedGain:
-        """The gain over the strongest control, without its interval."""
+        """The gain over the strongest comparator, without its interval."""
         return verdicts.gain_of([self.strongest_gain])
 
 
@@ -201,7 +202,7 @@ def _best_without_source(
     }
     ran = [pair for pair in accuracies.values() if not math.isnan(pair[1])]
     name, accuracy = max(ran, key=lambda pair: pair[1], default=("", math.nan))
-    return _without_marks(_NO_SOURCE.sub("", name)), float(accuracy), len(ran)
+    return _without_marks(_NO_SOURCE_SUFFIX.sub("", name)), float(accuracy), len(ran)
 
 
 def _without_marks(name: str) -> str:

@@ -138,12 +138,9 @@ def leader(pairwise: pd.DataFrame) -> str:
         f"{counted(len(ranked), 'method')} with all trials: "
         f"{in_points(first['accuracy'])} %"
     )
-    comparators = pd.concat([others[others["role"] == REFERENCE], others])["row"].head(
-        1
-    )
-    leads = pairwise[
-        (pairwise["row"] == first["row"]) & pairwise["comparator"].isin(comparators)
-    ]
+    candidates = pd.concat([others[others["role"] == REFERENCE], others])["row"]
+    leads = pairwise[pairwise["row"] == first["row"]]
+    leads = leads[leads["comparator"].isin(candidates.head(1))]
     for gain in leads.dropna(subset="gain").itertuples():
         text += f", a gain of {interval_text(gain)} over {gain.comparator_name}"
         text += f" on {counted(gain.trials, 'common trial')}"

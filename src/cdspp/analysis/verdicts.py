@@ -231,8 +231,8 @@ class Verdict:
 
     `reason` explains why it is inconclusive, or states the margin of no effect.
     `p_without` is the largest p value over comparators that are no corrupted source.
-    The gain over the control `strongest` is least certain; `detectable` is the minimum
-    detectable gain over every control at the power `POWER`.
+    The gain over the comparator `strongest` is least certain; `detectable` is the
+    minimum detectable gain over every comparator at the power `POWER`.
     """
 
     transfer: Transfer

@@ -11,9 +11,8 @@ Paths = Sequence[PathLike]
 MAIN = "main"  # the setting from which all others differ
 REAL = "real"  # the original source
 NO_SOURCE = "none"  # no source: the labelled target rows take its place
-SIZE_MATCHED = (
-    "none-matched"  # labelled target rows, repeated to the source's class sizes
-)
+# The labelled target rows, repeated to the source's class sizes.
+SIZE_MATCHED = "none-matched"
 WITHOUT_SOURCE = NO_SOURCE, SIZE_MATCHED
 PERMUTED_CLASSES = "swapped-classes"  # with two classes no control, but a mirror image
 CLASS_NOISE = "class-noise"  # noise around one random centre per class

@@ -14,7 +14,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Rectangle
 
 from cdspp.analysis import source_help, transfer
-from cdspp.analysis.answers import verdict_of
+from cdspp.analysis.answers import gain_over, verdict_of
 from cdspp.analysis.transfer import Transfer
 from cdspp.core.names import AVERAGE, Paths
 from cdspp.core.wording import DASH, in_points
@@ -86,9 +86,7 @@ def _task_gains(axes: Axes, task: str, comparisons: pd.DataFrame, y: float) -> N
     axes.text(-0.02, y + 0.22, verdict.label, color=verdict.colour, **left)
     if (comparator := _strongest(comparisons)) is not None:
         draw_gain(axes, comparator, y + 0.16, verdict_look(verdict))
-        text = (
-            f"{in_points(comparator.gain, sign=True)} over {comparator.comparator_name}"
-        )
+        text = gain_over(comparator)
         right = left | {"ha": "left"}
         axes.text(1.02, y + 0.16, text, color=verdict.colour, **right)
         parts.add("control")
