@@ -9,7 +9,7 @@ own fit without a source. For the verdict it must also beat every other control.
 import math
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -242,16 +242,7 @@ def statement(openings: Sequence[Opening], most_words: int = MOST_WORDS) -> str:
         kind = "" if of.kind in of.method else f" ({of.kind})"
         where[of.verdict].setdefault(of.method + kind, []).append(title)
     parts = [
-        verdict.on(
-            listed(
-                [
-                    name + (f" on {listed(titles)}" if several else "")
-                    for name, titles in names.items()
-                ]
-            )
-        )
-        for verdict, names in where.items()
-        if names
+        verdict.on(_named(names, several)) for verdict, names in where.items() if names
     ]
     nothing = "no method that ran uses a source" if openings else "nothing was run yet"
     text = f"{sentence('; '.join(parts) or nothing)}."
@@ -262,6 +253,15 @@ def statement(openings: Sequence[Opening], most_words: int = MOST_WORDS) -> str:
         f"On {counted(len(openings), 'benchmark')}, with {len(lines)} lines by kind of "
         f"transfer: {', '.join(tally_texts(counts, '{1} {0}'))}."
     )
+
+
+def _named(names: Mapping[str, list[str]], several: bool) -> str:
+    """List methods, those on the same benchmarks together if there are `several`."""
+    together: dict[str, list[str]] = {}
+    for name, titles in names.items():
+        where = f" on {listed(titles)}" if several else ""
+        together.setdefault(where, []).append(name)
+    return listed([listed(group) + where for where, group in together.items()])
 
 
 def count_verdicts(title: str, comparisons: pd.DataFrame) -> str:

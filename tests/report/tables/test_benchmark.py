@@ -98,7 +98,6 @@ def test_a_method_that_selects_its_options_is_a_line_that_is_never_bold() -> Non
     assert (last.block, last.cells[0].text) == ("With selected hyper-parameters", name)
     assert (last.cells[0].note, last.cells[1].text) == ("3 trials", "99.0 (0.0)")
     assert bold_rows(table) == []
-    assert "Bold" not in table.legend
     assert name in {line.cells[0].text for line in build_overview([summary]).lines}
 
 
@@ -120,6 +119,7 @@ def test_the_highest_number_of_a_column_is_bold() -> None:
     table = with_accuracy(make_plan(), cdspp_pca=0.99)
     for column in range(1, len(table.columns)):
         assert bold_rows(table, column) == ["CDSPP+PCA"]
+    assert "Bold: the highest number of the column" in table.legend
 
 
 @pytest.mark.parametrize(
@@ -140,6 +140,7 @@ def test_nothing_is_bold_where_a_higher_number_stands_in_the_column(
     table = with_accuracy(make_plan(methods=methods, **plan), **names)
     for column in range(1, len(table.columns)):
         assert bold_rows(table, column) == []
+        assert "Bold" not in table.legend
         shown = [line.cells[column].value for line in table.lines]
         assert max(shown) == pytest.approx(0.99)
     for text in map(str.lower, (to_markdown(table), to_latex(table), to_html(table))):
@@ -150,7 +151,6 @@ def test_nothing_is_bold_where_a_higher_number_stands_in_the_column(
 def test_a_short_run_is_never_bold_and_says_its_trials(trials: int, note: str) -> None:
     table = with_accuracy(make_plan(shortened={"cdspp": trials}), cdspp=0.99)
     assert bold_rows(table) == []
-    assert "Bold" not in table.legend
     assert cells(table, "CDSPP†")[0].note == note
 
 
@@ -184,7 +184,6 @@ def test_failed_trials_are_counted_in_the_cell_and_keep_it_out_of_bold() -> None
     assert found[1].note == found[-1].note == "9 of 10 trials"
     assert found[2].note == ""
     assert bold_rows(table) == []
-    assert "Bold" not in table.legend
     assert bold_rows(table, 2) == ["CDSPP"]
     assert "[9 of 10 trials]" in to_markdown(table)
     assert "9 of 10 trials" in to_latex(table)

@@ -131,7 +131,7 @@ class Table:
     def legend(self) -> str:
         """The caption, and the meaning of the marks that end names of methods.
 
-        Without bold cells it says nothing of them.
+        The sentence on bold cells is left out if no cell is bold.
         """
         cells = [cell for line in self.lines for cell in line.cells]
         marks = marks_legend(cell.text for cell in cells if cell.name)
